@@ -22,9 +22,10 @@ from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
+from robots.stance_touchdown import Touchdown
 from robots.state import integrate
 from robots.terrain import Ground, make_ground, nearest_surface
-from robots.touchdown import Touchdown, impact, touchdown
+from robots.touchdown import impact, touchdown
 from saltation.hilqr import Drift, Jump, Linearisation, Trajectory
 
 Array = NDArray[np.float64]

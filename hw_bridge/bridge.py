@@ -69,6 +69,9 @@ LOG = logging.getLogger(__name__)
 STATUS_EVERY = 20  # ticks
 _VIEW = layout_of(SensorReading).view
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
+# [rad] up to which a robot may stand up: of 25 random poses in simulation all 18 up to 0.57 rad
+# rose, of 6 beyond 0.62 rad two.
+LEAN_MAX = 0.55
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
 Stop = Callable[[], bool]
@@ -91,9 +94,9 @@ class Bridge:
         robot: Robot,
         link: Link,
         operator: Operator,
-        run_s: float = 0.0,
-        publish: Callable[[RobotStatus], None] | None = None,
-        sent: Callable[[MotorCommand], None] | None = None,
+        run_s: float,
+        publish: Callable[[RobotStatus], None],
+        sent: Callable[[MotorCommand], None],
         steering: Steering | None = None,
         watchdog: WatchdogLink | None = None,
     ) -> None:
@@ -201,7 +204,7 @@ class Bridge:
                     self._arrival = None
             if watchdog is not None:  # before what may be slow: status, log lines, keys
                 watchdog.beat(self._is_on)
-            if self._on_sent is not None and sent is not None:
+            if sent is not None:
                 try:
                     self._on_sent(sent)
                 except Exception as error:
@@ -272,12 +275,6 @@ class Bridge:
     def _feeds_stack(self) -> bool:
         return not self._moves or self.machine.state is RobotState.RUNNING
 
-    @property
-    def _lean(self) -> float:
-        """Tilt of the trunk measured last [rad], NaN before the first."""
-        last = self.intake.last
-        return math.nan if last is None else tilt_of(last.numbers[QUATERNION])
-
     def _imu_doubt(self) -> str:
         """What the IMU of a robot that has settled in its stand cannot measure, or ""."""
         numbers = np.array([sample.numbers for sample in self._settling])
@@ -321,11 +318,12 @@ class Bridge:
         for request, why in self._operator.poll(self.machine.state, remote):
             rises = request is Request.STAND_UP and self.machine.state is RobotState.OFF
             starts = request is Request.RUN and self.machine.state is RobotState.READY
+            lean = math.nan if last is None else tilt_of(last.numbers[QUATERNION])
             if not self._moves:
                 self._over |= request in (Request.STOP, Request.END)
-            elif rises and not self._lean <= self.options.motion.lean_max:
-                lean = math.degrees(self._lean)
-                self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
+            elif rises and not lean <= LEAN_MAX:
+                degrees = math.degrees(lean)
+                self.end(f"leans by {degrees:.0f} deg: lay the robot on its belly first")
             elif starts and (doubt := self._imu_doubt()):
                 self.end(doubt)
             else:
@@ -338,8 +336,7 @@ class Bridge:
     def _tell(self, now: float) -> None:
         """Publish the status; raises nothing where that cannot be done."""
         try:
-            if self._publish is not None:
-                self._publish(robot_status(self.machine, self.intake, now, self._writes))
+            self._publish(robot_status(self.machine, self.intake, now, self._writes))
         except Exception as error:
             self._note_untold(error)
 

@@ -66,29 +66,15 @@ def new_clock(unit_s: float) -> Array:
 
 
 @njit(cache=True)
-def order(clock: Array, tick: int, arrival: float) -> int:
-    """Return IN_ORDER, or what is wrong with a `tick` (u32) that comes at `arrival` [s].
+def follow(clock: Array, tick: int, arrival: float, row: Array) -> int:
+    """Take a frame as the last one; IN_ORDER, or what is wrong with it, and then it is not taken.
 
     A leap is a frame of another session that is played back, or a wrong idea of the tick's
     length. What counts is how far the robot's clock is ahead of its smoothest relation to ours so
     far, forgiven at a rate of 25 %: many short leaps are as bad as a long one, while frames that a
     queue held up and lets go all at once are none.
-    """
-    if clock[_SEEN] == 0.0:
-        return IN_ORDER
-    elapsed = ticks_between(int(clock[_TICK]), tick)
-    if elapsed <= 0:
-        return OLD if elapsed < 0 else DUPLICATE
-    waited = arrival - clock[_ARRIVAL]
-    ahead = clock[_AHEAD] + elapsed * clock[_UNIT] - waited
-    return LEAP if ahead - LEAP_RATE * max(0.0, waited) > LEAP_S else IN_ORDER
 
-
-@njit(cache=True)
-def place(clock: Array, tick: int, arrival: float) -> tuple[float, int]:
-    """Take a frame as the last one; return when it was measured [s], and the stack's tick.
-
-    With r the robot's own time and a the arrival of each frame k,
+    With r the robot's own time and a the arrival of each frame k, it was measured at
 
         time_k = min(a_k, time_(k-1) + (1 + 200e-6) (r_k - r_(k-1))).
 
@@ -100,23 +86,28 @@ def place(clock: Array, tick: int, arrival: float) -> tuple[float, int]:
 
     Args:
         clock: the record.
-        tick: as received; it may wrap around.
+        tick: as received (u32); it may wrap around.
         arrival: of the frame on our monotonic clock [s], not before the last one's.
+        row: begins with the stack's tick and the time [s] of the frame, written here.
     """
+    unit = clock[_UNIT]
     if clock[_SEEN] == 0.0:
-        clock[_SEEN] = 1.0
-        clock[_TICK] = clock[_TICKS] = tick
-        clock[_TIME] = arrival
+        clock[_SEEN], clock[_TICKS], clock[_TIME] = 1.0, tick, arrival
     else:
         elapsed = ticks_between(int(clock[_TICK]), tick)
-        unit, waited = clock[_UNIT], arrival - clock[_ARRIVAL]
+        if elapsed <= 0:
+            return OLD if elapsed < 0 else DUPLICATE
+        waited = arrival - clock[_ARRIVAL]
         ahead, forgiven = clock[_AHEAD] + elapsed * unit - waited, LEAP_RATE * max(0.0, waited)
+        if ahead - forgiven > LEAP_S:
+            return LEAP
         drift = LARGEST_DRIFT * elapsed * unit
         clock[_AHEAD] = max(0.0, ahead - forgiven) if ahead > 0.0 else min(0.0, ahead + drift)
-        clock[_TICK], clock[_TICKS] = tick, clock[_TICKS] + elapsed
+        clock[_TICKS] += elapsed
         clock[_TIME] = min(arrival, clock[_TIME] + (1.0 + LARGEST_DRIFT) * elapsed * unit)
-    clock[_ARRIVAL] = arrival
-    return clock[_TIME], round(clock[_TICKS] * clock[_UNIT] / STACK_TICK)
+    clock[_TICK], clock[_ARRIVAL] = tick, arrival
+    row[0], row[1] = round(clock[_TICKS] * unit / STACK_TICK), clock[_TIME]
+    return IN_ORDER
 
 
 Bytes = NDArray[np.uint8]
@@ -175,18 +166,14 @@ def examine(
 
     Args:
         frame, at, header, calibration: see `take_in`.
-        clock: the record of the robot's, see `order` and `place`.
+        clock: the record of the robot's, see `follow`.
         row: (78) is written, see above; of no use where there is a fault.
     """
     fault = take_in(frame, at, header, calibration, row[_NUMBERS])
     if fault:
         return fault
-    tick = int(_word(frame, at[TICK]))
-    fault = order(clock, tick, arrival)
-    if fault == 0:
-        row[1], row[0] = place(clock, tick, arrival)
-        row[ROW - 1] = arrival
-    return fault
+    row[ROW - 1] = arrival
+    return follow(clock, int(_word(frame, at[TICK])), arrival, row)
 
 
 @njit(cache=True)
@@ -306,7 +293,7 @@ class Intake:
         counts: of datagrams by what became of them, each counted once: ``accepted``; ``overtaken``,
             believed, but a newer one came in the same batch; or why it was refused:
             ``wrong_sender``, ``length``, ``crc``, ``header``, ``not_finite`` (IMU, or q or dq of
-            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `order`). The first
+            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `follow`). The first
             refusal of each kind is one log line.
     """
 

@@ -66,37 +66,51 @@ class UdpLink:
         receive_errors: errors while receiving, other than that nothing was there.
     """
 
-    def __init__(self, options: LinkOptions | None = None, hears_all: bool = False) -> None:
+    def __init__(self, options: LinkOptions, hears_all: bool = False) -> None:
         """Open, bind and connect the socket.
 
         Args:
             options: where it listens, and where the robot is.
-            hears_all: take the datagrams of all senders, to say which there are.
+            hears_all: take the datagrams of all senders.
 
         Raises:
             ValueError: no address faces the robot, or the address or port cannot be had.
         """
-        options = options or LinkOptions()
         self.robot = options.robot
         self.send_errors = self.receive_errors = 0
-        self._socket, self._buffer = _bound(options.local), memoryview(bytearray(LONGEST))
+        self._buffer = memoryview(bytearray(LONGEST))
         self._parts = [self._buffer]
-        self.local: tuple[str, int] = self._socket.getsockname()
-        if not hears_all:
-            _connect(self._socket, self.robot)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        where = f"cannot listen on {options.local[0]} port {options.local[1]}"
+        try:
+            self._socket.bind(options.local)
+            self.local: tuple[str, int] = self._socket.getsockname()
+            where = f"no way to {self.robot[0]} port {self.robot[1]}"
+            if not hears_all:
+                self._socket.connect(self.robot)
+        except OSError as error:
+            self._socket.close()
+            reason = _REASONS.get(error.errno or 0, error.strerror)
+            raise ValueError(f"link: {where}: {reason}") from None
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        except OSError:
+            LOG.warning("link: this kernel does not stamp arrivals; they count from being read")
         self._earliest = time.monotonic()  # what comes next did not arrive before [s]
 
-    def send(self, frame: bytes) -> bool:
-        """Send a frame to the robot; False, and counted, when the kernel does not take it."""
+    def send(self, frame: bytes, to: tuple[str, int] | None = None) -> bool:
+        """Send a frame to the robot, or `to`; False, and counted, if the kernel refuses it."""
+        to = to or self.robot
         try:
             try:
-                self._socket.sendto(frame, self.robot)
+                self._socket.sendto(frame, to)
             except ConnectionRefusedError:  # said of an earlier frame; this one was not sent
-                self._socket.sendto(frame, self.robot)
+                self._socket.sendto(frame, to)
         except OSError as error:
             self.send_errors += 1
             if self.send_errors == 1:
-                LOG.warning("link: cannot send to %s port %d: %s", *self.robot, error.strerror)
+                LOG.warning("link: cannot send to %s port %d: %s", *to, error.strerror)
             return False
         return True
 
@@ -142,31 +156,6 @@ class UdpLink:
     def close(self) -> None:
         """Close the socket; safe to call twice. Afterwards nothing is sent or received."""
         self._socket.close()
-
-
-def _bound(local: tuple[str, int]) -> socket.socket:
-    """A socket that listens there, does not block, and has its arrivals stamped if possible."""
-    channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    try:
-        channel.setblocking(False)
-        channel.bind(local)
-    except OSError as error:
-        channel.close()
-        reason = _REASONS.get(error.errno or 0, error.strerror)
-        raise ValueError(f"link: cannot listen on {local[0]} port {local[1]}: {reason}") from None
-    try:
-        channel.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    except OSError:
-        LOG.warning("link: this kernel does not stamp arrivals; they count from when they are read")
-    return channel
-
-
-def _connect(channel: socket.socket, robot: tuple[str, int]) -> None:
-    try:
-        channel.connect(robot)
-    except OSError as error:
-        channel.close()
-        raise ValueError(f"link: no way to {robot[0]} port {robot[1]}: {error.strerror}") from None
 
 
 class RecordedLink:

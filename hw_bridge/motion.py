@@ -8,7 +8,7 @@ through the pose of lying, feet below the hips, where the legs take the weight, 
 A motion is a row of stages. In each the targets go by minimum jerk, at bounded joint speed, from
 one pose to the next, while the share of the robot's weight that the legs carry goes to another one;
 the weight is fed forward, so that joint PD has little left to do and the robot does not sag. Where
-a joint lags, its motion slows down and waits: it never pushes harder than kp * stop_lag. All joints
+a joint lags, its motion slows down and waits: it never pushes harder than kp * STOP_LAG. All joints
 wait for it where they carry the robot together; where legs only fold, each waits for itself, so
 that one whose foot is jammed gets free as the others go on. Nothing waits on the way out of a walk:
 what moves is brought to rest by getting there; a joint that has been left behind by then is fetched
@@ -31,6 +31,9 @@ from robots.robot import Robot
 from robots.rotations import tilt_of
 
 Array = NDArray[np.float64]
+SLOW_LAG, STOP_LAG = 0.08, 0.16  # [rad] of the worst joint: the motion slows down, and waits
+LEVEL_TILT, LEVEL_RATE = 0.15, 0.5  # [rad], [rad/s] below which a trunk counts as level
+STILL_SPEED = 0.3  # [rad/s] of the fastest joint of a robot that counts as still
 SPREAD_FURTHER = 0.04  # [rad] than the hips need for folded legs to reach the floor
 _PEAK = 1.875  # fastest slope of the minimum-jerk profile
 _LEAST_S = 1e-3  # of a stage that has nothing to do
@@ -102,14 +105,14 @@ class Motion:
 
     def _rates(self, q: Array) -> Array:
         """How fast each joint's own time runs: 1, less where it lags, 0 where it waits."""
-        o, stage = self.options, self._stages[self._index]
+        stage = self._stages[self._index]
         if stage.waits == "none":
             return np.ones(12)
         if stage.waits == "all":
             lag = np.full(12, np.abs(self.target - q).max())
         else:
             lag = np.sign(stage.goal - self._from) * (self.target - q)
-        return np.clip((o.stop_lag - lag) / (o.stop_lag - o.slow_lag), 0.0, 1.0)
+        return np.clip((STOP_LAG - lag) / (STOP_LAG - SLOW_LAG), 0.0, 1.0)
 
     def _move(self, dt: float, q: Array) -> Array:
         """Go on by `dt` [s], each joint at its own rate; return the targets' velocity (12)."""
@@ -126,11 +129,11 @@ class Motion:
         return velocity
 
     def _next(self, stage: Stage, q: Array) -> None:
-        """Begin the stage after `stage`, if any; where nothing waited, within stop_lag of q."""
+        """Begin the stage after `stage`, if any; where nothing waited, within STOP_LAG of q."""
         if self._index + 1 == len(self._stages):
             self.is_done = True
             return
-        most = self.options.stop_lag if stage.waits == "none" else math.inf
+        most = STOP_LAG if stage.waits == "none" else math.inf
         self._from = np.clip(stage.goal, q - most, q + most)
         self._from_load, self._s = stage.load, np.zeros(12)
         self._index += 1
@@ -234,42 +237,15 @@ def rest_joints(robot: Robot) -> Array:
     return joints
 
 
-class Debounce:
-    """Watches one yes-or-no fact over the samples' own time."""
-
-    def __init__(self, needed_s: float) -> None:
-        """It has lasted once it has been so for `needed_s` [s], in two samples at least."""
-        self._needed_s = needed_s
-        self._since: float | None = None
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self._since = None
-
-    def update(self, is_so: bool, time: float) -> bool:
-        """Whether it has lasted, with this sample of time `time` [s].
-
-        Time that goes back begins anew; time that leaps ahead counts, because nothing was seen to
-        be otherwise.
-        """
-        if not is_so:
-            self._since = None
-            return False
-        if self._since is None or time < self._since:
-            self._since = time
-            return False
-        return time - self._since >= self._needed_s
+def is_still(dq: Array) -> bool:
+    """Whether every joint is slow."""
+    return float(np.abs(dq).max()) < STILL_SPEED
 
 
-def is_still(dq: Array, speed: float) -> bool:
-    """Whether every joint is slower than `speed` [rad/s]."""
-    return float(np.abs(dq).max()) < speed
-
-
-def is_level(trunk: Array, options: MotionOptions) -> bool:
+def is_level(trunk: Array) -> bool:
     """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
     tilt, rate = tilt_of(trunk[:4]), float(np.linalg.norm(trunk[4:]))
-    return tilt < options.level_tilt and rate < options.level_rate
+    return tilt < LEVEL_TILT and rate < LEVEL_RATE
 
 
 def furthest(q: Array, target: Array) -> str:

@@ -22,7 +22,6 @@ Gait = Literal["stand", "walk", "trot", "bound", "auto"]
 Moment = Annotated[float, positive("s", 1.0)]
 Minute = Annotated[float, positive("s", 60.0)]
 Hour = Annotated[float, positive("s", 3600.0)]
-Angle = Annotated[float, positive("rad", 3.0)]
 Stiffness = Annotated[float, positive("N m/rad", 1000.0)]
 Damping = Annotated[float, positive("N m s/rad", 100.0)]
 Speed = Annotated[float, positive("rad/s", 21.0)]
@@ -188,18 +187,11 @@ class HardwareSafetyOptions(Options, frozen=True):
         torque_slew: how fast a motor's torque may change; other limits may take it away faster.
         velocity_limit: speed at which no torque drives a joint faster, and the fastest target;
             null, and at most: the no-load speed.
-        position_margin: distance to the end of a joint's range from which no torque drives it
-            further out.
-        stop_stiffness: slope by which the torque outwards falls on the way to the margin; spring
-            beyond the range.
-        stop_damping: brakes a joint on its way out. A light leg (0.03 kg m^2) driven out by the
-            full torque from the stand ends at the margin, even if commands act 10 ms late.
         motor_power: mechanical power of one motor; at most 352 W along an A1's torque curve that is
             flat up to half the no-load speed.
         total_power: power of all driven motors, sum of |torque x speed|; damping is not limited.
         kp_max: largest joint stiffness.
         kd_max: largest joint damping.
-        damping_kd: joint damping that replaces what cannot be sent.
         command_age_max_s: age from which a command is not acted upon, and gap between two commands
             after which the robot is damped. The firmware is said to brake after about 30 ms
             (yxyang/locomotion_simulation thread 5).
@@ -216,37 +208,21 @@ class HardwareSafetyOptions(Options, frozen=True):
             motor.
         power_stop: sum of |estimated torque x speed|, as the vendor's PowerProtect at its highest
             level.
-        power_samples: how many samples more above than below `power_stop` stop the robot; the
-            vendor's count is 6, every 2 ms.
         temperature_warn: temperature of a motor from which a warning is given.
         temperature_stop: temperature of a motor at which the robot sits down; 5 deg C more and it
             is damped. The firmware is said to stop a motor at 60 deg C
             (ikostrikov/walk_in_the_park).
-        confirm_s: how long a tilt, excursion, speed, temperature or broken attitude must last to be
-            believed.
-        mode_lost_s: how long a motor may be out of servo mode while it is to serve.
-        mode_start_s: how long a motor may take to enter servo mode.
-        encoder_stuck_s: how long a position may not change in a bit while the motor's speed or
-            torque says that it must.
-        velocity_stuck_s: how long a speed may not change in a bit while the position goes
-            elsewhere.
         jam_torque: torque from which a motor must move its joint. A stand takes 12 N m; standing up
             pushes by up to 16 N m more.
-        jam_way: how far a joint moves that is not jammed.
-        jam_s: how long a motor may push so without moving its joint.
     """
 
     torque_limit: Annotated[float, positive("N m", LARGEST_TORQUE)] | None = None
     torque_slew: Annotated[float, positive("N m/s", 1e9)] = 20_000.0
     velocity_limit: Annotated[float, positive("rad/s", 100.0)] | None = None
-    position_margin: Annotated[float, positive("rad", 0.2)] = 0.05
-    stop_stiffness: Stiffness = 120.0
-    stop_damping: Annotated[float, positive("N m s/rad", 10.0)] = 4.0
     motor_power: Annotated[float, positive("W", 1000.0)] = 400.0
     total_power: Annotated[float, positive("W", 1000.0)] = 800.0
     kp_max: Stiffness = 300.0
     kd_max: Damping = 10.0
-    damping_kd: Annotated[float, positive("N m s/rad", 10.0)] = 3.0
     command_age_max_s: Moment = 0.03
     state_age_hold_s: Moment = 0.02
     state_age_max_s: Moment = 0.1
@@ -254,31 +230,22 @@ class HardwareSafetyOptions(Options, frozen=True):
     excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
     velocity_stop: Annotated[float, positive("rad/s", 100.0)] | None = None
     power_stop: Annotated[float, positive("W", 2000.0)] = 1000.0
-    power_samples: Annotated[int, Range("-", 1, 100)] = 12
     temperature_warn: Annotated[float, positive("deg C", 80.0)] = 50.0
     temperature_stop: Annotated[float, positive("deg C", 80.0)] = 60.0
-    confirm_s: Annotated[float, positive("s", 0.5)] = 0.01
-    mode_lost_s: Moment = 0.02
-    mode_start_s: Annotated[float, positive("s", 5.0)] = 0.25
-    encoder_stuck_s: Moment = 0.05
-    velocity_stuck_s: Moment = 0.05
     jam_torque: Annotated[float, positive("N m", 100.0)] = 20.0
-    jam_way: Annotated[float, positive("rad", 1.0)] = 0.02
-    jam_s: Annotated[float, positive("s", 10.0)] = 0.3
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        for less, more in _ORDERED:
-            low, high = getattr(self, less), getattr(self, more)
-            if low is not None and high is not None and low >= high:
-                raise ValueError(f"{less} is {low:g}; give less than {more}, {high:g}")
+        _check_order(self, "state_age_hold_s", "state_age_max_s")
+        _check_order(self, "temperature_warn", "temperature_stop")
+        if self.velocity_limit is not None and self.velocity_stop is not None:
+            _check_order(self, "velocity_limit", "velocity_stop")
 
 
-_ORDERED = (
-    ("state_age_hold_s", "state_age_max_s"),
-    ("temperature_warn", "temperature_stop"),
-    ("velocity_limit", "velocity_stop"),
-)
+def _check_order(options: Options, less: str, more: str) -> None:
+    low, high = getattr(options, less), getattr(options, more)
+    if low >= high:
+        raise ValueError(f"{less} is {low:g}; give less than {more}, {high:g}")
 
 
 def motor_limits(
@@ -326,25 +293,13 @@ class MotionOptions(Options, frozen=True):
         kp: joint stiffness of the motions. The vendor's examples and users of the A1 have 80 to 100
             (yxyang/fast_and_efficient: kp 100, kd 1 to 2).
         kd: joint damping of the motions.
-        slow_lag: lag of the worst joint from which the motion slows down.
-        stop_lag: lag at which it waits; kp * stop_lag bounds how hard it pushes.
         damping_kd: damping of joints in the state damping; the stand sinks at about 1 rad/s under
             5.
         damping_s: length of the first damping; time that all joints must be still before the last
             one ends.
         damping_timeout_s: the last damping ends after this even if a joint still moves.
-        tolerance: largest distance of a joint from the stand for ready.
-        still_speed: fastest joint of a robot that counts as still.
-        lean_max: largest tilt from which it may stand up; of 25 random poses in simulation all 18
-            up to 0.57 rad rose, of 6 beyond 0.62 rad two.
-        settle_s: how long it must be near and still.
-        stand_up_timeout_s: how long standing up may take.
-        level_tilt: largest tilt of a trunk that counts as level.
-        level_rate: largest angular velocity of a trunk that counts as level.
-        level_s: how long the trunk must be level before a walk ends, and again before the legs
-            fold.
-        end_timeout_s: longest walk until then.
-        level_timeout_s: longest wait for a level trunk; then the legs fold all the same.
+        settle_s: how long a robot must stand near the stand, and still, before it is ready.
+        end_timeout_s: longest walk of a robot that is to sit down, until its trunk is level.
         sit_down_timeout_s: how long sitting down may take as a whole.
     """
 
@@ -353,34 +308,16 @@ class MotionOptions(Options, frozen=True):
     load_s: Minute = 0.5
     kp: Stiffness = 100.0
     kd: Damping = 3.0
-    slow_lag: Angle = 0.08
-    stop_lag: Angle = 0.16
     damping_kd: Damping = 5.0
     damping_s: Hour = 1.0
     damping_timeout_s: Hour = 5.0
-    tolerance: Angle = 0.1
-    still_speed: Speed = 0.3
-    lean_max: Angle = 0.55
     settle_s: Minute = 0.3
-    stand_up_timeout_s: Hour = 20.0
-    level_tilt: Angle = 0.15
-    level_rate: Annotated[float, positive("rad/s", 50.0)] = 0.5
-    level_s: Minute = 0.2
     end_timeout_s: Minute = 1.5
-    level_timeout_s: Minute = 2.5
     sit_down_timeout_s: Hour = 12.0
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        if self.stop_lag <= self.slow_lag:
-            raise ValueError(
-                f"stop_lag is {self.stop_lag:g}; give more than slow_lag, {self.slow_lag:g} rad"
-            )
-        if self.damping_timeout_s <= self.damping_s:
-            raise ValueError(
-                f"damping_timeout_s is {self.damping_timeout_s:g}; give more than damping_s, "
-                f"{self.damping_s:g} s"
-            )
+        _check_order(self, "damping_s", "damping_timeout_s")
 
 
 AUTO: Final = "auto"

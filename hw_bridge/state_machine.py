@@ -10,13 +10,12 @@ takes no step, so only the tracker catches a robot that has just been pushed.
 
 import logging
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.motion import (
-    Debounce,
-    Motion,
     PostureMotions,
     furthest,
     is_level,
@@ -29,6 +28,10 @@ from robots.robot import Robot
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+NEAR = 0.1  # [rad] of each joint to the stand of a robot that is ready
+STAND_UP_S = 20.0  # that standing up may take
+LEVEL_S = 0.2  # for which the trunk must be level before a walk ends, and before the legs fold
+LEVEL_TIMEOUT_S = 2.5  # after which the legs fold all the same
 _FITS: dict[Request, tuple[RobotState, ...]] = {
     Request.STAND_UP: (RobotState.OFF,),
     Request.RUN: (RobotState.READY,),
@@ -58,14 +61,12 @@ class StateMachine:
         self.cause, self.is_finished, self.refused = "", False, 0
         self._stopped = self.is_ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
-        self._joints: tuple[Array, Array] | None = None  # measured last
+        self._joints: Any = None  # measured last: q, dq (12)
         self._measured = False  # in this step
         self._trunk: Array | None = None  # in this step
-        self._motion: Motion | None = None
+        self._motion: Any = None  # a Motion
         self._awaits_level = False  # in the stand, on the way down from a walk
-        self._rest = Debounce(self.options.settle_s)  # ends standing up
-        self._still = Debounce(self.options.damping_s)  # ends the last damping
-        self._level = Debounce(self.options.level_s)  # ends running, and the stand on the way down
+        self._lasting: dict[str, float] = {}  # since when what ends a state has been so
         self._sent: Setpoints | Array = no_torque()
 
     @property
@@ -169,11 +170,9 @@ class StateMachine:
 
         A walk ends in the stand first, so that all feet are down; a robot that is low folds.
         """
-        assert self._joints is not None
         q, was = self._joints[0], self.state
         self._enter(RobotState.SIT_DOWN, why)
         if was is RobotState.STAND_UP:
-            assert self._motion is not None
             self._motion = self._motions.give_up(q, self._motion.load)
         elif self._motions.is_low(q):
             self._motion = self._motions.sit_down(q, self._torque())
@@ -199,36 +198,30 @@ class StateMachine:
     def _end_damping(self, now: float, elapsed: float) -> None:
         """Off, once the robot has been still for long enough, or has had time enough."""
         o = self.options
-        still = (
-            self._measured and self._joints is not None
-            and is_still(self._joints[1], o.still_speed)
-        )  # fmt: skip
-        if self._still.update(still, now) or elapsed >= o.damping_timeout_s:
+        still = self._measured and self._joints is not None and is_still(self._joints[1])
+        if self._lasts("still", still, now, o.damping_s) or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.is_finished = True
 
     def _end_standing_up(self, now: float, elapsed: float) -> None:
         """Ready, once the robot stands still; down again if that takes too long."""
-        assert self._joints is not None and self._motion is not None
-        o, (q, dq) = self.options, self._joints
-        limit, near = o.stand_up_timeout_s, np.abs(q - self._motion.goal).max() <= o.tolerance
-        settled = bool(near) and is_still(dq, o.still_speed)
-        if self._motion.is_done and self._rest.update(settled, now):
+        q, dq = self._joints
+        settled = bool(np.abs(q - self._motion.goal).max() <= NEAR) and is_still(dq)
+        settle_s = self.options.settle_s
+        if self._motion.is_done and self._lasts("rest", settled, now, settle_s):
             self._enter(RobotState.READY, "", now)
-        elif elapsed > limit:
-            self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
+        elif elapsed > STAND_UP_S:
+            self.sit_down(f"no stand within {STAND_UP_S:g} s: {furthest(q, self._motion.target)}")
             self._since = now
 
     def _end_running(self, now: float, elapsed: float, follows: bool) -> None:
         """Down, once the trunk is level, or has had time enough, or nothing is followed."""
-        assert self._joints is not None
         is_due = not follows or elapsed >= self.options.end_timeout_s
         if self._is_level(now) or is_due or self._motions.is_low(self._joints[0]):
             self._begin_sitting(self.cause)
 
     def _end_sitting_down(self, now: float, elapsed: float) -> None:
         """Damping, once the robot is down, or if that takes too long."""
-        assert self._joints is not None and self._motion is not None
         if self._awaits_level:
             self._fold_if_level(now, elapsed)
         limit, target = self.options.sit_down_timeout_s, self._motion.target
@@ -241,20 +234,24 @@ class StateMachine:
 
     def _fold_if_level(self, now: float, elapsed: float) -> None:
         """Leave the stand for the ground, once the trunk is level or has had time enough."""
-        assert self._joints is not None and self._motion is not None
-        o = self.options
-        is_late = elapsed >= o.level_timeout_s
+        is_late = elapsed >= LEVEL_TIMEOUT_S
         if not self._is_level(now, self._motion.is_done) and not is_late:
             return
         if is_late:
-            LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
+            LOG.warning("robot: not level within %g s; its legs fold", LEVEL_TIMEOUT_S)
         self._awaits_level = False
         self._motion = self._motions.sit_down(self._joints[0], self._torque())
 
     def _is_level(self, now: float, counts: bool = True) -> bool:
         """Whether the trunk has been level for long enough, in steps that count."""
-        is_so = counts and self._trunk is not None and is_level(self._trunk, self.options)
-        return self._level.update(is_so, now)
+        is_so = counts and self._trunk is not None and is_level(self._trunk)
+        return self._lasts("level", is_so, now, LEVEL_S)
+
+    def _lasts(self, what: str, is_so: bool, now: float, needed_s: float) -> bool:
+        """Whether something has been so for `needed_s` [s]; time that goes back begins anew."""
+        if not is_so or now < self._lasting.get(what, now):
+            self._lasting.pop(what, None)
+        return is_so and now - self._lasting.setdefault(what, now) >= needed_s
 
     def _setpoints(self, now: float) -> Setpoints:
         """The setpoints of the state, for want of a tracker's."""
@@ -268,7 +265,6 @@ class StateMachine:
 
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
-        assert self._joints is not None
         sent = self._sent if isinstance(self._sent, Setpoints) else setpoints_of(self._sent)
         torque = np.nan_to_num(sent.torque(*self._joints))
         return np.clip(torque, -self._torque_limit, self._torque_limit)
@@ -277,5 +273,4 @@ class StateMachine:
         """Change the state, with one log line; without `now` it begins at the next step."""
         LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
         self.state, self._since = state, now
-        for each in (self._rest, self._still, self._level):
-            each.reset()
+        self._lasting.clear()

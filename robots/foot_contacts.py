@@ -77,8 +77,7 @@ def foot_contacts(
         knee = 3 * foot + 2
         arm = apply(frames.rotations[knee + 1], triple(contact.centre[foot]))
         centre = plus(triple(frames.origins[knee]), arm)
-        for i in range(3):
-            feet.centre[foot, i] = centre[i]
+        feet.centre[foot] = centre
         x, y, z = plus(triple(position), apply(R, centre))
         away, nx, ny, nz = nearest_surface(contact.ground, x, y, z)
         feet.distance[foot] = away - contact.radius[foot]
@@ -99,8 +98,7 @@ def _set_frame(normal: Vector, R: Array, frame: Array) -> None:
     first = minus(along, times(dot(normal, along), normal))
     first = times(1.0 / np.sqrt(dot(first, first)), first)
     for i, row in enumerate((normal, first, cross(normal, first))):
-        for j, each in enumerate(apply_transposed(R, row)):
-            frame[i, j] = each
+        frame[i] = apply_transposed(R, row)
 
 
 @njit(cache=True, inline="always")
@@ -117,11 +115,9 @@ def _load(
     c = plus(triple(feet.centre[foot]), _offset(contact, feet, foot))
     J, r = feet.jacobian[foot], np.zeros(3)
     for i in range(LEG):
-        along = _velocity_of(frames, foot, c, i)
-        speed = motion[column(foot, i)]
+        J[:, i] = apply(feet.frame[foot], _velocity_of(frames, foot, c, i))
         for k in range(3):
-            J[k, i] = dot(triple(feet.frame[foot, k]), along)
-            r[k] += J[k, i] * speed
+            r[k] += J[k, i] * motion[column(foot, i)]
     imp, _ = impedance(feet.distance[foot], contact.impedance)
     r[0] += contact.stiffness * imp * feet.distance[foot]
     contact_force(contact, foot, imp / (1.0 - imp), r, feet.force[foot], feet.curvature[foot])
@@ -154,11 +150,9 @@ def add_foot(
     change, KJ = np.empty((3, LEG)), np.empty((3, LEG))  # of the force by q, and by the residual
     for j in range(LEG):
         by_q[0, j] += push * J[0, j]
-        for i in range(3):
-            KJ[i, j] = K[i, 0] * J[0, j] + K[i, 1] * J[1, j] + K[i, 2] * J[2, j]
-            change[i, j] = force[i] * growth * J[0, j] - (
-                K[i, 0] * by_q[0, j] + K[i, 1] * by_q[1, j] + K[i, 2] * by_q[2, j]
-            )
+        grown = times(J[0, j], times(growth, triple(force)))
+        KJ[:, j] = apply(K, triple(J[:, j]))
+        change[:, j] = minus(grown, apply(K, triple(by_q[:, j])))
     for i in range(LEG):
         row = column(foot, i)
         for j in range(LEG):
@@ -179,10 +173,7 @@ def _move(
     """Write d(J motion)/dq along the contact's frame (3, 9), and d(J' f)/dq (9, 9) at fixed f."""
     offset, centre = _offset(contact, feet, foot), triple(feet.centre[foot])
     c, n, force = plus(centre, offset), triple(feet.frame[foot, 0]), feet.force[foot]
-    f = times(force[0], n)
-    for k in range(1, 3):
-        f = plus(f, times(force[k], triple(feet.frame[foot, k])))
-    spin = triple(motion[3:6])
+    f, spin = apply_transposed(feet.frame[foot], triple(force)), triple(motion[3:6])
     velocity = plus(triple(motion), cross(spin, c))
     for j in range(3 * foot, 3 * foot + 3):
         z = triple(frames.axes[j])
@@ -215,6 +206,4 @@ def _move(
                 load[6 + j % 3, k] = dot(dz, cross(arm, f)) + dot(z, torque)
             else:
                 load[6 + j % 3, k] = dot(z, torque)
-        for i in range(3):
-            by_q[i, k] = dot(triple(feet.frame[foot, i]), du)
-            load[i, k], load[3 + i, k] = df[i], moment[i]
+        by_q[:, k], load[:6, k] = apply(feet.frame[foot], du), df + moment

@@ -13,7 +13,7 @@ from robots.conventions import FOOT_NAMES
 from robots.legs import foot_jacobians_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
-from robots.rotations import Array
+from robots.rotations import Array, skew
 from saltation.impacts.contact_problem import ContactProblem
 
 FRICTION = 0.8  # of foot and floor, as in `scene.xml`
@@ -49,28 +49,18 @@ def contact_problem(
     name = f"{robot.label} on {', '.join(feet) or 'no foot'}"
     if fault := _fault(robot, q, feet):
         raise ValueError(f"{name}: {fault}")
-    model = load_pinocchio(robot)
-    M = pin.crba(model, model.createData(), q)
-    M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
-    J_n, J_t = _foot_jacobians(robot, q, feet)
-    return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
-
-
-def _foot_jacobians(robot: Robot, q: Array, feet: Sequence[str]) -> tuple[Array, Array]:
-    """How the lowest points of `feet` move with v in world axes: v_centre + w x [0, 0, -r].
-
-    Returns upward (m, 18), and along the world's x and y (m, 2, 18).
-    """
-    model = load_pinocchio(robot)
+    model, lowest = load_pinocchio(robot), np.array([0.0, 0.0, -robot.legs.foot_radius])
     data, frames = model.createData(), foot_frame_ids(model)
-    radius = robot.legs.foot_radius
-    lowest = np.array([[0.0, radius, 0.0], [-radius, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    J = np.empty((len(feet), 3, model.nv))
+    M = pin.crba(model, data, q)
+    M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
+    J = np.empty((len(feet), 3, model.nv))  # of the lowest points: v_centre + w x [0, 0, -r]
     for i, foot in enumerate(feet):
         frame = frames[FOOT_NAMES.index(foot)]
         centre = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
-        J[i] = centre[:3] - lowest @ centre[3:]
-    return J[:, 2], J[:, :2]
+        J[i] = centre[:3] - skew(lowest) @ centre[3:]
+    return ContactProblem.spatial(
+        M, J[:, 2], J[:, :2], friction, tuple(feet), name, directions
+    )  # fmt: skip
 
 
 def _fault(robot: Robot, q: Array, feet: Sequence[str]) -> str:
@@ -87,11 +77,6 @@ def _fault(robot: Robot, q: Array, feet: Sequence[str]) -> str:
     length = float(np.linalg.norm(q[3:7]))
     if abs(length - 1.0) > UNIT_QUATERNION:
         return f"the base's quaternion has length {length:.4g}; make it one"
-    return _straight_leg(robot, q, feet)
-
-
-def _straight_leg(robot: Robot, q: Array, feet: Sequence[str]) -> str:
-    """Say which of `feet` cannot move in every direction against the base."""
     reach = foot_jacobians_in_base(robot.legs, np.ascontiguousarray(q[7:]))
     for foot in feet:
         leg = FOOT_NAMES.index(foot)

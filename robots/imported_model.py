@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
 import mujoco
@@ -25,18 +24,11 @@ PARTS = ("hip", "thigh", "calf")
 STRAIGHT = 1e-3  # largest deviation of an axis, and of a thigh from the vertical [rad, m]
 FOOT = {"friction": "0.8 0.02 0.01", "priority": "1"}  # rubber on a floor, as the A1's
 BODY = {"friction": "0.6 0.02 0.01"}
-_SHAPES = ("SPHERE", "CAPSULE", "CYLINDER", "BOX", "ELLIPSOID")
+SHAPES = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 
 
 class ModelError(ValueError):
     """A model is no quadruped of this form; the message says where."""
-
-
-class _Link(NamedTuple):
-    """A body with what is fixed to it: ids of bodies, and the pose of each in the first."""
-
-    bodies: list[int]
-    poses: list[tuple[Array, Array]]  # rotation (3, 3), position (3) [m]
 
 
 def import_model(path: Path, torque_limit: Array | None = None, meshes: bool = False) -> str:
@@ -50,10 +42,7 @@ def import_model(path: Path, torque_limit: Array | None = None, meshes: bool = F
     Raises:
         ModelError: it cannot be loaded, or is no quadruped with three joints a leg.
     """
-    try:
-        given = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        raise ModelError(" ".join(str(error).split())) from error
+    given = _fused(path)
     trunk = _trunk(given)
     legs = _legs(given, trunk)
     root = Xml.Element("mujoco", model=path.stem)
@@ -61,14 +50,18 @@ def import_model(path: Path, torque_limit: Array | None = None, meshes: bool = F
     assets = Xml.SubElement(root, "asset") if meshes else None
     body = _add(Xml.SubElement(root, "worldbody"), "body", name="trunk", pos=[0.0, 0.0, 0.32])
     _add(body, "freejoint", name="root")
-    _fill(given, assets, body, _link(given, trunk), None)
+    _fill(given, assets, body, trunk, None)
     _add(body, "site", name="imu", size=0.01, group=4)
-    _add_sun(body, _leg_length(given, legs[0]) / 0.4)
+    size = 2.0 * np.linalg.norm(given.body_pos[given.jnt_bodyid[legs[0][2]]]) / 0.4  # of the A1's
+    _add(
+        body, "light", name="sun", mode="trackcom", pos=[size, -1.2 * size, 2.5 * size],
+        dir=[-0.2, 0.3, -1.0], directional="true", diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3,
+    )  # fmt: skip
     motors, sensors = (Xml.SubElement(root, name) for name in ("actuator", "sensor"))
     for foot, chain in zip(FOOT_NAMES, legs, strict=True):
-        parent = body
+        parent, sphere = body, _foot(given, int(given.jnt_bodyid[chain[2]]))
         for part, joint in zip(PARTS, chain, strict=True):
-            parent = _add_segment(given, assets, parent, f"{foot}_{part}", joint)
+            parent = _add_segment(given, assets, parent, f"{foot}_{part}", joint, sphere)
             limit = motor_limit(given, joint)
             if torque_limit is not None:
                 limit = float(torque_limit[len(motors)])
@@ -77,9 +70,30 @@ def import_model(path: Path, torque_limit: Array | None = None, meshes: bool = F
                 motors, "motor", name=f"{foot}_{part}", joint=f"{foot}_{part}_joint",
                 **dict.fromkeys(bounds, [-limit, limit]),
             )  # fmt: skip
-        _add_foot(given, parent, foot, chain[2])
-        _add(sensors, "touch", name=f"{foot}_touch", site=f"{foot}_foot")
+        name, radius = f"{foot}_foot", float(given.geom_size[sphere, 0])
+        fixed = _add(parent, "body", name=name, pos=given.geom_pos[sphere])
+        _add(
+            fixed, "geom", name=name, type="sphere", size=radius, contype=0, conaffinity=1,
+            group=1, density=0.0, rgba=[0.1, 0.1, 0.1, 1.0], **FOOT,
+        )  # fmt: skip
+        _add(fixed, "site", name=name, type="sphere", size=1.5 * radius, group=4)
+        _add(sensors, "touch", name=f"{foot}_touch", site=name)
     return Xml.tostring(root, encoding="unicode")
+
+
+def _fused(path: Path) -> mujoco.MjModel:
+    """The model, in which a body without a joint is a part of the body that carries it."""
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        spec.compiler.fusestatic = True
+        for each in (*spec.sensors, *spec.cameras, *spec.lights, *spec.excludes):
+            spec.delete(each)  # MuJoCo fuses no body that is referred to
+        model = spec.compile()
+    except ValueError as error:
+        raise ModelError(" ".join(str(error).split())) from error
+    for body in np.flatnonzero(model.body_jntnum[1:] == 0):
+        raise ModelError(f"body {model.body(body + 1).name} has no joint, and something names it")
+    return model
 
 
 def _add(parent: Xml.Element, tag: str, **attributes: object) -> Xml.Element:
@@ -105,11 +119,12 @@ def _trunk(m: mujoco.MjModel) -> int:
 
 def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
     """The joints hip, thigh, calf of FR, FL, RR, RL."""
-    hinges = np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
+    hinges = np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_HINGE).tolist()
+    carriers = m.body_parentid[m.jnt_bodyid].tolist()
+    carried = {carriers[j]: j for j in hinges}
     chains: list[list[int]] = []
-    for hip in (int(j) for j in hinges if _carrier(m, int(m.jnt_bodyid[j])) == trunk):
+    for hip in (j for j in hinges if carriers[j] == trunk):
         chain = [hip]
-        carried = {_carrier(m, int(m.jnt_bodyid[j])): int(j) for j in hinges}
         while (after := carried.get(int(m.jnt_bodyid[chain[-1]]))) is not None:
             chain.append(after)
         chains.append(chain)
@@ -121,7 +136,7 @@ def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
         )
     placed = {}
     for chain in chains:
-        x, y, _ = _place(m, int(m.jnt_bodyid[chain[0]]))[1]
+        x, y, _ = m.body_pos[m.jnt_bodyid[chain[0]]]
         placed[("F" if x > 0.0 else "R") + ("L" if y > 0.0 else "R")] = chain
     if len(placed) != 4:
         raise ModelError("its hips are not at four corners: one each at +x and -x, +y and -y")
@@ -133,44 +148,25 @@ def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
 
 def _check_hinge(m: mujoco.MjModel, joint: int, axis: Array, name: str) -> None:
     body = int(m.jnt_bodyid[joint])
-    if np.abs(_place(m, body)[0] - np.eye(3)).max() > STRAIGHT:
+    if np.abs(rotation_of(m.body_quat[body]) - np.eye(3)).max() > STRAIGHT:
         raise ModelError(
             f"{name} (body {m.body(body).name}) is turned at angle 0; give all bodies of a leg the "
             "trunk's axes, x forward and z up, with the leg straight down"
         )
+    name = f"{name} (joint {m.joint(joint).name})"
     if np.abs(np.abs(m.jnt_axis[joint]) - axis).max() > STRAIGHT:
-        raise ModelError(f"{name} (joint {m.joint(joint).name}) turns about {m.jnt_axis[joint]}; "
+        raise ModelError(f"{name} turns about {m.jnt_axis[joint]}; "
                          f"a {name.split()[1]} turns about {'x' if axis[0] else 'y'}")  # fmt: skip
     if np.abs(m.jnt_pos[joint]).max() > STRAIGHT:
-        raise ModelError(f"{name} (joint {m.joint(joint).name}) is not at its body's origin")
-
-
-def _carrier(m: mujoco.MjModel, body: int) -> int:
-    """The nearest body above that a joint moves."""
-    parent = int(m.body_parentid[body])
-    while parent and not m.body_jntnum[parent]:
-        parent = int(m.body_parentid[parent])
-    return parent
-
-
-def _link(m: mujoco.MjModel, body: int) -> _Link:
-    """A body and those that are fixed to it, directly or by others."""
-    link = _Link([body], [(np.eye(3), np.zeros(3))])
-    for child in range(body + 1, m.nbody):
-        parent = int(m.body_parentid[child])
-        if not m.body_jntnum[child] and parent in link.bodies:
-            rotation, position = link.poses[link.bodies.index(parent)]
-            link.bodies.append(child)
-            link.poses.append((rotation @ rotation_of(m.body_quat[child]),
-                               position + rotation @ m.body_pos[child]))  # fmt: skip
-    return link
+        raise ModelError(f"{name} is not at its body's origin")
 
 
 def _add_segment(
-    m: mujoco.MjModel, assets: Xml.Element | None, parent: Xml.Element, name: str, joint: int
-) -> Xml.Element:
+    m: mujoco.MjModel, assets: Xml.Element | None, parent: Xml.Element, name: str, joint: int,
+    foot: int,
+) -> Xml.Element:  # fmt: skip
     body, dof = int(m.jnt_bodyid[joint]), int(m.jnt_dofadr[joint])
-    place = _place(m, body)[1]
+    place = m.body_pos[body].copy()
     if name.endswith("calf"):
         if abs(place[0]) > STRAIGHT or place[2] >= 0.0:
             raise ModelError(
@@ -186,8 +182,7 @@ def _add_segment(
     low, high = (-np.pi, np.pi)
     if m.jnt_limited[joint]:
         low, high = (m.jnt_range[joint] - m.qpos0[m.jnt_qposadr[joint]]) * axis.sum()
-    link, foot = _link(m, body), _foot(m, body) if name.endswith("calf") else None
-    _fill(m, assets, added, link, foot)
+    _fill(m, assets, added, body, foot)
     _add(
         added, "joint", name=f"{name}_joint", axis=np.abs(axis), armature=m.dof_armature[dof],
         range=[min(low, high), max(low, high)], damping=np.atleast_1d(m.dof_damping[dof])[0],
@@ -196,114 +191,72 @@ def _add_segment(
     return added
 
 
-def _place(m: mujoco.MjModel, body: int) -> tuple[Array, Array]:
-    """Rotation (3, 3) and position (3) [m] of a moved body in the moved body that carries it."""
-    rotation, position = rotation_of(m.body_quat[body]), m.body_pos[body].copy()
-    parent = int(m.body_parentid[body])
-    while not m.body_jntnum[parent]:
-        turn = rotation_of(m.body_quat[parent])
-        rotation, position = turn @ rotation, m.body_pos[parent] + turn @ position
-        parent = int(m.body_parentid[parent])
-    return rotation, position
-
-
 def _fill(
-    m: mujoco.MjModel, assets: Xml.Element | None, body: Xml.Element, link: _Link, foot: int | None
+    m: mujoco.MjModel, assets: Xml.Element | None, body: Xml.Element, number: int, foot: int | None
 ) -> None:
-    """Give a body the mass and the shapes of a link, all but the foot's."""
-    mass, centre, inertia = _inertia(m, link)
-    upper = [inertia[k] for k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-    _add(body, "inertial", mass=mass, pos=centre, fullinertia=upper)
-    solids = [g for g in _geoms(m, link) if _touches(m, g) and g != foot and _is_plain(m, g)]
+    """Give a body the mass and the shapes of the given body `number`, all but the foot's."""
+    axes = rotation_of(m.body_iquat[number])
+    inertia = axes @ np.diag(m.body_inertia[number]) @ axes.T
+    _add(
+        body, "inertial", mass=m.body_mass[number], pos=m.body_ipos[number],
+        fullinertia=inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+    )  # fmt: skip
+    geoms = [g for g in _geoms(m, number) if assets is not None or _kind(m, g) in SHAPES]
+    solids = [g for g in geoms if _touches(m, g) and g != foot and _kind(m, g) in SHAPES]
     for index, geom in enumerate(solids):
         name = f"{body.get('name')}_body{index or ''}"
-        _add_geom(m, body, link, geom, name=name, group=3, conaffinity=1, **BODY)
-    drawn = assets is not None
-    looks = [g for g in _geoms(m, link) if not _touches(m, g) and (drawn or _is_plain(m, g))]
-    for geom in looks or solids:
-        _add_geom(m, body, link, geom, assets, group=2, conaffinity=0)
+        _add_geom(m, body, geom, name=name, group=3, conaffinity=1, **BODY)
+    for geom in [g for g in geoms if not _touches(m, g)] or solids:
+        _add_geom(m, body, geom, assets, group=2, conaffinity=0)
     if body.get("name") == "trunk" and not solids:
         raise ModelError("its trunk has no box, sphere, capsule or cylinder that touches the floor")
 
 
-def _inertia(m: mujoco.MjModel, link: _Link) -> tuple[float, Array, Array]:
-    """Mass [kg], centre (3) [m], inertia about it (3, 3) [kg m^2] of a link, in its body."""
-    mass, moment = 0.0, np.zeros(3)
-    parts = []
-    for body, (rotation, position) in zip(link.bodies, link.poses, strict=True):
-        centre = position + rotation @ m.body_ipos[body]
-        axes = rotation @ rotation_of(m.body_iquat[body])
-        parts.append((m.body_mass[body], centre, axes @ np.diag(m.body_inertia[body]) @ axes.T))
-        mass += m.body_mass[body]
-        moment += m.body_mass[body] * centre
-    if mass <= 0.0:
-        raise ModelError(f"body {m.body(link.bodies[0]).name} has no mass")
-    middle, inertia = moment / mass, np.zeros((3, 3))
-    for weight, centre, own in parts:
-        arm = centre - middle
-        inertia += own + weight * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    return mass, middle, inertia
-
-
-def _geoms(m: mujoco.MjModel, link: _Link) -> list[int]:
-    return [int(g) for g in np.flatnonzero(np.isin(m.geom_bodyid, link.bodies))]
+def _geoms(m: mujoco.MjModel, body: int) -> list[int]:
+    return np.flatnonzero(m.geom_bodyid == body).tolist()
 
 
 def _touches(m: mujoco.MjModel, geom: int) -> bool:
     return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
 
 
-def _is_plain(m: mujoco.MjModel, geom: int) -> bool:
-    return mujoco.mjtGeom(m.geom_type[geom]).name.removeprefix("mjGEOM_") in _SHAPES
+def _kind(m: mujoco.MjModel, geom: int) -> str:
+    return mujoco.mjtGeom(m.geom_type[geom]).name.removeprefix("mjGEOM_").lower()
 
 
 def _foot(m: mujoco.MjModel, calf: int) -> int:
     """The sphere at the end of a calf: the lowest one that can touch the floor."""
-    link = _link(m, calf)
-    spheres = [
-        g
-        for g in _geoms(m, link)
-        if _touches(m, g) and m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE
-    ]
+    solids = [g for g in _geoms(m, calf) if _touches(m, g)]
+    spheres = [g for g in solids if _kind(m, g) == "sphere"]
     if not spheres:
         raise ModelError(
             f"body {m.body(calf).name} has no foot: give it a sphere that can touch the floor"
         )
-    foot = min(spheres, key=lambda g: _pose(m, link, g)[1][2])
-    radius = m.geom_size[foot, 0]
-    lowest = _pose(m, link, foot)[1][2] - 2.0 * radius  # one radius is left for rounded-up boxes
-    for geom in _geoms(m, link):
-        rotation, position = _pose(m, link, geom)
+    foot = min(spheres, key=lambda g: m.geom_pos[g, 2])
+    # One radius is left for rounded-up boxes.
+    lowest = m.geom_pos[foot, 2] - 2.0 * m.geom_size[foot, 0]
+    for geom in solids:
+        rotation = rotation_of(m.geom_quat[geom])
         centre, half = m.geom_aabb[geom].reshape(2, 3)
-        low = position + rotation @ centre - np.abs(rotation) @ half
-        if _touches(m, geom) and _is_plain(m, geom) and low[2] < lowest:
+        low = m.geom_pos[geom] + rotation @ centre - np.abs(rotation) @ half
+        if _kind(m, geom) in SHAPES and low[2] < lowest:
             raise ModelError(f"body {m.body(calf).name} reaches below its lowest sphere; "
                              "give it a sphere at its end as the foot")  # fmt: skip
     return foot
 
 
-def _pose(m: mujoco.MjModel, link: _Link, geom: int) -> tuple[Array, Array]:
-    """Rotation and position [m] of a geom in the link's first body."""
-    rotation, position = link.poses[link.bodies.index(int(m.geom_bodyid[geom]))]
-    return rotation @ rotation_of(m.geom_quat[geom]), position + rotation @ m.geom_pos[geom]
-
-
 def _add_geom(
-    m: mujoco.MjModel, body: Xml.Element, link: _Link, geom: int,
-    assets: Xml.Element | None = None, **attributes: object,
+    m: mujoco.MjModel, body: Xml.Element, geom: int, assets: Xml.Element | None = None,
+    **attributes: object,
 ) -> None:  # fmt: skip
-    rotation, position = _pose(m, link, geom)
-    quaternion = np.empty(4)
-    mujoco.mju_mat2Quat(quaternion, rotation.ravel())
-    material = int(m.geom_matid[geom])
+    material, kind = int(m.geom_matid[geom]), _kind(m, geom)
     colour = m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom]
-    kind = mujoco.mjtGeom(m.geom_type[geom]).name.removeprefix("mjGEOM_").lower()
     shape: dict[str, object] = {"size": m.geom_size[geom]}
     if kind == "mesh" and assets is not None:
         shape = {"mesh": _mesh(m, assets, int(m.geom_dataid[geom]))}
     _add(
-        body, "geom", type=kind, pos=position, quat=quaternion, rgba=colour, contype=0, density=0.0,
-        **shape, **attributes,
+        body, "geom", type=kind, pos=m.geom_pos[geom], quat=m.geom_quat[geom], rgba=colour,
+        contype=0, density=0.0, **shape, **attributes,
     )  # fmt: skip
 
 
@@ -316,18 +269,6 @@ def _mesh(m: mujoco.MjModel, assets: Xml.Element, mesh: int) -> str:
         corners = m.mesh_face[faces : faces + m.mesh_facenum[mesh]]
         _add(assets, "mesh", name=name, vertex=vertices, face=corners)
     return name
-
-
-def _add_foot(m: mujoco.MjModel, calf: Xml.Element, foot: str, joint: int) -> None:
-    body = int(m.jnt_bodyid[joint])
-    geom = _foot(m, body)
-    centre, radius = _pose(m, _link(m, body), geom)[1], float(m.geom_size[geom, 0])
-    fixed = _add(calf, "body", name=f"{foot}_foot", pos=centre)
-    _add(
-        fixed, "geom", name=f"{foot}_foot", type="sphere", size=radius, contype=0, conaffinity=1,
-        group=1, density=0.0, rgba=[0.1, 0.1, 0.1, 1.0], **FOOT,
-    )  # fmt: skip
-    _add(fixed, "site", name=f"{foot}_foot", type="sphere", size=1.5 * radius, group=4)
 
 
 def motor_limit(m: mujoco.MjModel, joint: int) -> float:
@@ -346,15 +287,3 @@ def motor_limit(m: mujoco.MjModel, joint: int) -> float:
                 gear * abs(m.actuator_gainprm[k, 0]) * np.abs(m.actuator_ctrlrange[k]).min()
             )
     return float(min(limits))
-
-
-def _leg_length(m: mujoco.MjModel, chain: list[int]) -> float:
-    return float(2.0 * np.linalg.norm(m.body_pos[m.jnt_bodyid[chain[2]]]))
-
-
-def _add_sun(trunk: Xml.Element, size: float) -> None:
-    """The light that follows a robot of `size` times the A1's legs."""
-    _add(
-        trunk, "light", name="sun", mode="trackcom", pos=[size, -1.2 * size, 2.5 * size],
-        dir=[-0.2, 0.3, -1.0], directional="true", diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3,
-    )  # fmt: skip

@@ -76,24 +76,20 @@ def differentiate_inverse_dynamics(
     """
     motions = motions_of(tree, frames, upward, v, a)
     inertias = inertias_of(tree, frames, motions)
-    base = motions.velocity[0]
-    M[:] = 0.0
+    velocity, _, S, psi, psi_dot = motions
+    moments, J, B, force = inertias
+    _write_mass(tree, S, inertias, M)
     by_q[:] = 0.0
     by_v[:] = 0.0
-    _base_block(base, upward, inertias.moments[0], inertias.J[0], inertias.B[0], M, by_q, by_v)
-    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
-    velocity, acceleration, S, psi, psi_dot = motions
-    moments, J, B, force = inertias
+    _base_block(velocity[0], upward, moments[0], J[0], B[0], by_q, by_v)
+    ahead, behind = np.empty((2, 6)), np.empty((2, 6))
     for k in range(frames.axes.shape[0]):
         _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
         project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
         row = 6 + k
-        for i in range(6):
-            by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
-            M[row, i] = ahead[2, i]
+        by_q[:6, row], by_v[:6, row] = ahead[0], ahead[1]
         _base_columns(velocity[0], upward, behind, by_q[row], by_v[row])
-        _leg(tree, S, psi, psi_dot, ahead, behind, k, M, by_q, by_v)
-        M[row, row] += tree.armature[k]
+        _leg(tree, S, psi, psi_dot, ahead, behind, k, by_q, by_v)
 
 
 @njit(cache=True)
@@ -105,10 +101,7 @@ def motions_of(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Arr
         np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6)),
     )  # fmt: skip
     velocity, acceleration, S, psi, psi_dot = motions
-    for i in range(6):
-        velocity[0, i], acceleration[0, i] = v[i], a[i]
-    for i in range(3):
-        acceleration[0, i] += upward[i]
+    velocity[0], acceleration[0] = v[:6], plus(triple(a), upward) + triple(a[3:])
     for k in range(n):
         parent = tree.parent[k]
         origin, z = triple(frames.origins[k]), triple(frames.axes[k])
@@ -118,10 +111,7 @@ def motions_of(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Arr
         x, y = plus(cross(w, s), cross(u, z)), cross(w, z)  # psi
         line = plus(plus(cross(beta, s), cross(b, z)), plus(cross(w, x), cross(u, y)))
         turn = plus(cross(beta, z), cross(w, y))
-        for i in range(3):
-            S[k, i], S[k, 3 + i] = s[i], z[i]
-            psi[k, i], psi[k, 3 + i] = x[i], y[i]
-            psi_dot[k, i], psi_dot[k, 3 + i] = line[i], turn[i]
+        S[k], psi[k], psi_dot[k] = s + z, x + y, line + turn
         rate, push = v[6 + k], a[6 + k]
         for i in range(6):
             velocity[k + 1, i] = velocity[parent, i] + rate * S[k, i]
@@ -176,13 +166,11 @@ def forces_of(tree: Tree, frames: JointFrames, motions: Motions) -> Array:
         f = plus(plus(times(m, a), cross(alpha, h)), cross(w, p))
         moment = plus(plus(spin_up, cross(h, cross(alpha, c))), cross(h, a))
         moment = plus(moment, plus(cross(u, p), cross(w, angular)))
-        for i in range(3):
-            force[k, i] += f[i]
-            force[k, 3 + i] += moment[i]
-        if k > 0:
-            parent = tree.parent[k - 1]
-            for i in range(6):
-                force[parent, i] += force[k, i]
+        total = f + moment
+        for i in range(6):
+            force[k, i] += total[i]
+            if k > 0:
+                force[tree.parent[k - 1], i] += force[k, i]
     return force
 
 
@@ -201,22 +189,18 @@ def _body_terms(
     local = tree.inertia[body]
     square = m * dot(c, c)
     for i in range(3):
-        row = apply(local, (frame[i, 0], frame[i, 1], frame[i, 2]))
+        row = apply(local, triple(frame[i]))
         for j in range(3):
-            inertia[i, j] = (
-                row[0] * frame[j, 0] + row[1] * frame[j, 1] + row[2] * frame[j, 2]
-                - m * c[i] * c[j] + (square if i == j else 0.0)
-            )  # fmt: skip
+            turned = dot(row, triple(frame[j]))
+            inertia[i, j] = turned - m * c[i] * c[j] + (square if i == j else 0.0)
     u, w = triple(velocity), triple(velocity[3:])
     h = times(m, c)
     p = plus(times(m, u), cross(w, h))
-    moments[0] = m
-    for i in range(3):
-        moments[1 + i], moments[4 + i] = h[i], p[i]
+    moments[0], moments[1:] = m, h + p
     half = 0.5 * (inertia[0, 0] + inertia[1, 1] + inertia[2, 2])
     hu = dot(h, u)
     for j in range(3):
-        column = cross(w, (inertia[0, j], inertia[1, j], inertia[2, j]))
+        column = cross(w, triple(inertia[:, j]))
         for i in range(3):  # h x (u x e_j) = u h_j - (h . u) e_j
             velocity_terms[i, j] = column[i] - u[i] * h[j] + (hu if i == j else 0.0)
     velocity_terms[0, 1] += half * w[2]
@@ -229,21 +213,19 @@ def _body_terms(
     angular = plus(apply(inertia, w), cross(h, u))
     f = plus(plus(times(m, a), cross(alpha, h)), cross(w, p))
     n = plus(plus(apply(inertia, alpha), cross(h, a)), plus(cross(u, p), cross(w, angular)))
-    for i in range(3):
-        force[i], force[3 + i] = f[i], n[i]
+    force[:] = f + n
 
 
 @njit(cache=True)
 def _base_block(
-    velocity: Array, upward: Vector, moments: Array, J: Array, B: Array,
-    M: Array, by_q: Array, by_v: Array,
-) -> None:  # fmt: skip
+    velocity: Array, upward: Vector, moments: Array, J: Array, B: Array, by_q: Array, by_v: Array
+) -> None:
     """Write the blocks (6, 6) of the base: S = 1, psi = 0, psi' = a x, and V x in place of psi."""
     m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
     u, w = triple(velocity), triple(velocity[3:])
     for j in range(3):
         e = unit(j)
-        moment, lift = cross(h, e), cross(upward, e)
+        lift = cross(upward, e)
         lifted, lift_moment = times(m, lift), cross(h, lift)
         # linear columns: V x [e; 0] = [w x e; 0]
         turned = cross(w, e)
@@ -253,33 +235,27 @@ def _base_block(
         bend = plus(times(m, moved), cross(turned, h))
         bend_moment = plus(apply(J, turned), cross(h, moved))
         swing = cross(e, p)
-        for i in range(3):
-            M[i, j] = m * e[i]
-            M[3 + i, j] = M[j, 3 + i] = moment[i]
-            M[3 + i, 3 + j] = J[i, j]
-            by_q[i, 3 + j], by_q[3 + i, 3 + j] = lifted[i], lift_moment[i]
-            by_v[i, j], by_v[3 + i, j] = line[i], line_moment[i]
-            by_v[i, 3 + j] = 2.0 * swing[i] + bend[i]
-            by_v[3 + i, 3 + j] = 2.0 * B[i, j] + bend_moment[i]
+        by_q[:6, 3 + j], by_v[:6, j] = lifted + lift_moment, line + line_moment
+        by_v[:3, 3 + j] = plus(times(2.0, swing), bend)
+        by_v[3:6, 3 + j] = plus(times(2.0, triple(B[:, j])), bend_moment)
 
 
 @njit(cache=True)
 def _leg(
     tree: Tree, S: Array, psi: Array, psi_dot: Array, ahead: Array, behind: Array, k: int,
-    M: Array, by_q: Array, by_v: Array,
+    by_q: Array, by_v: Array,
 ) -> None:  # fmt: skip
     """Write the entries of joint k with itself and the joints before it in its leg."""
     row, j = 6 + k, k
     while j >= 0:
-        q_k = v_k = m = q_j = v_j = 0.0
+        q_k = v_k = q_j = v_j = 0.0
         for i in range(6):
             q_j += S[j, i] * ahead[0, i]
             v_j += S[j, i] * ahead[1, i]
-            m += S[j, i] * ahead[2, i]
             q_k += 2.0 * behind[1, i] * psi[j, i] + behind[0, i] * psi_dot[j, i]
             v_k += 2.0 * (behind[1, i] * S[j, i] + behind[0, i] * psi[j, i])
-        by_q[6 + j, row], by_v[6 + j, row], M[6 + j, row] = q_j, v_j, m
-        by_q[row, 6 + j], by_v[row, 6 + j], M[row, 6 + j] = q_k, v_k, m
+        by_q[6 + j, row], by_v[6 + j, row] = q_j, v_j
+        by_q[row, 6 + j], by_v[row, 6 + j] = q_k, v_k
         j = tree.parent[j] - 1
 
 
@@ -288,7 +264,7 @@ def _outward(
     S: Array, psi: Array, psi_dot: Array, moments: Array, J: Array, B: Array, force: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Write 2 B psi + I psi' + S x* f, 2 (B S + I psi) and I S to out (3, 6)."""
+    """Write 2 B psi + I psi' + S x* f and 2 (B S + I psi) to out (2, 6)."""
     m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
     s, z = triple(S), triple(S[3:])
     x, y = triple(psi), triple(psi[3:])
@@ -300,11 +276,7 @@ def _outward(
     q_turn = plus(q_turn, plus(cross(s, f), cross(z, n)))
     d = plus(cross(z, p), plus(times(m, x), cross(y, h)))
     d_turn = plus(apply(B, z), plus(apply(J, y), cross(h, x)))
-    g, g_turn = plus(times(m, s), cross(z, h)), plus(apply(J, z), cross(h, s))
-    for i in range(3):
-        out[0, i], out[0, 3 + i] = q[i], q_turn[i]
-        out[1, i], out[1, 3 + i] = 2.0 * d[i], 2.0 * d_turn[i]
-        out[2, i], out[2, 3 + i] = g[i], g_turn[i]
+    out[0], out[1] = q + q_turn, times(2.0, d) + times(2.0, d_turn)
 
 
 @njit(cache=True, inline="always")
@@ -315,9 +287,7 @@ def project_inward(S: Array, moments: Array, J: Array, B: Array, out: Array) -> 
     i_line = plus(times(m, s), cross(z, h))
     i_turn = plus(apply(J, z), cross(h, s))
     b_turn = plus(cross(p, s), apply_transposed(B, z))  # s . (x x p) = x . (p x s)
-    for i in range(3):
-        out[0, i], out[0, 3 + i] = i_line[i], i_turn[i]
-        out[1, i], out[1, 3 + i] = 0.0, b_turn[i]
+    out[0], out[1] = i_line + i_turn, (0.0, 0.0, 0.0) + b_turn
 
 
 @njit(cache=True, inline="always")
@@ -329,10 +299,8 @@ def _base_columns(velocity: Array, upward: Vector, behind: Array, by_q: Array, b
     lift = cross(line, upward)
     v_line = cross(line, w)
     v_turn = plus(cross(line, u), cross(turn, w))
-    for i in range(3):
-        by_q[i], by_q[3 + i] = 0.0, lift[i]
-        by_v[i] = v_line[i]
-        by_v[3 + i] = 2.0 * behind[1, 3 + i] + v_turn[i]
+    by_q[:6] = (0.0, 0.0, 0.0) + lift
+    by_v[:6] = v_line + plus(times(2.0, triple(behind[1, 3:])), v_turn)
 
 
 @njit(cache=True)
@@ -348,29 +316,33 @@ def mass_and_bias(
         M, h: filled.
     """
     motions = motions_of(tree, frames, upward, v, np.zeros(v.shape[0]))
-    moments, J, B, force = inertias_of(tree, frames, motions)
-    S, parents, armature, row_of = motions.S, tree.parent, tree.armature, np.empty((2, 6))
-    M[:] = 0.0
-    first = triple(moments[0, 1:])
-    for j in range(3):
-        moment = cross(first, unit(j))
-        M[j, j] = moments[0, 0]
-        for i in range(3):
-            M[3 + i, j] = M[j, 3 + i] = moment[i]
-            M[3 + i, 3 + j] = J[0, i, j]
-    for i in range(6):
-        h[i] = force[0, i]
+    inertias = inertias_of(tree, frames, motions)
+    S, force = motions.S, inertias.force
+    _write_mass(tree, S, inertias, M)
+    h[:6] = force[0]
     for k in range(S.shape[0]):
-        project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], row_of)
-        row, j = 6 + k, k
-        h[row] = 0.0
+        h[6 + k] = 0.0
         for i in range(6):
-            M[row, i] = M[i, row] = row_of[0, i]
-            h[row] += S[k, i] * force[k + 1, i]
+            h[6 + k] += S[k, i] * force[k + 1, i]
+
+
+@njit(cache=True)
+def _write_mass(tree: Tree, S: Array, inertias: Inertias, M: Array) -> None:
+    """Write M (nv, nv), the armature included."""
+    moments, J, B, _ = inertias
+    first, inward = triple(moments[0, 1:]), np.empty((2, 6))
+    M[:] = 0.0
+    for j in range(3):
+        M[j, j], M[3:6, 3 + j] = moments[0, 0], J[0, :, j]
+        M[3:6, j] = M[j, 3:6] = cross(first, unit(j))
+    for k in range(S.shape[0]):
+        project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], inward)
+        row, j = 6 + k, k
+        M[row, :6] = M[:6, row] = inward[0]
         while j >= 0:
             m = 0.0
             for i in range(6):
-                m += S[j, i] * row_of[0, i]
+                m += S[j, i] * inward[0, i]
             M[row, 6 + j] = M[6 + j, row] = m
-            j = parents[j] - 1
-        M[row, row] += armature[k]
+            j = tree.parent[j] - 1
+        M[row, row] += tree.armature[k]

@@ -87,8 +87,7 @@ def joint_frames(tree: Tree, joints: Array) -> JointFrames:
         if parent > 0:
             origin = plus(origin, triple(frames.origins[parent - 1]))
         axis = apply(placed, triple(tree.axis[k]))
-        for i in range(3):
-            frames.origins[k, i], frames.axes[k, i] = origin[i], axis[i]
+        frames.origins[k], frames.axes[k] = origin, axis
     return frames
 
 
@@ -98,9 +97,9 @@ def _rotate(axis: Vector, angle: float, out: Array) -> None:
     s, c = np.sin(angle), np.cos(angle)
     x, y, z = axis
     r = 1.0 - c
-    out[0, 0], out[0, 1], out[0, 2] = c + r * x * x, r * x * y - s * z, r * x * z + s * y
-    out[1, 0], out[1, 1], out[1, 2] = r * x * y + s * z, c + r * y * y, r * y * z - s * x
-    out[2, 0], out[2, 1], out[2, 2] = r * x * z - s * y, r * y * z + s * x, c + r * z * z
+    out[0] = c + r * x * x, r * x * y - s * z, r * x * z + s * y
+    out[1] = r * x * y + s * z, c + r * y * y, r * y * z - s * x
+    out[2] = r * x * z - s * y, r * y * z + s * x, c + r * z * z
 
 
 @njit(cache=True, inline="always")

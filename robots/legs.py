@@ -44,10 +44,11 @@ def foot_positions_in_base(legs: Legs, joints: Array) -> Array:
         a, b, c = joints[3 * i], joints[3 * i + 1], joints[3 * i + 2] + legs.lean[i]
         x = -legs.thigh[i] * (np.sin(b) + legs.ratio[i] * np.sin(b + c))
         z = -legs.thigh[i] * (np.cos(b) + legs.ratio[i] * np.cos(b + c))
-        y = legs.plane[i]
-        feet[i, 0] = legs.hip[i, 0] + x
-        feet[i, 1] = legs.hip[i, 1] + y * np.cos(a) - z * np.sin(a)
-        feet[i, 2] = legs.hip[i, 2] + y * np.sin(a) + z * np.cos(a)
+        y, (hip_x, hip_y, hip_z) = legs.plane[i], legs.hip[i]
+        feet[i] = (
+            hip_x + x, hip_y + y * np.cos(a) - z * np.sin(a),
+            hip_z + y * np.sin(a) + z * np.cos(a),
+        )  # fmt: skip
     return feet
 
 
@@ -74,10 +75,9 @@ def foot_jacobians_in_base(legs: Legs, joints: Array) -> Array:
         x_c, z_c = -shank * np.cos(b + c), shank * np.sin(b + c)
         x_b, z_b = x_c - length * np.cos(b), z_c + length * np.sin(b)
         y, z = legs.plane[i], -length * (np.cos(b) + legs.ratio[i] * np.cos(b + c))
-        jacobian = jacobians[i]
-        jacobian[0, 0], jacobian[0, 1], jacobian[0, 2] = 0.0, x_b, x_c
-        jacobian[1, 0], jacobian[1, 1], jacobian[1, 2] = -y * sa - z * ca, -z_b * sa, -z_c * sa
-        jacobian[2, 0], jacobian[2, 1], jacobian[2, 2] = y * ca - z * sa, z_b * ca, z_c * ca
+        jacobians[i, 0] = 0.0, x_b, x_c
+        jacobians[i, 1] = -y * sa - z * ca, -z_b * sa, -z_c * sa
+        jacobians[i, 2] = y * ca - z * sa, z_b * ca, z_c * ca
     return jacobians
 
 
@@ -91,9 +91,7 @@ def inverse_kinematics(legs: Legs, feet: Array) -> Array:
     """
     joints = np.empty(12)
     for i in range(4):
-        x = feet[i, 0] - legs.hip[i, 0]
-        y = feet[i, 1] - legs.hip[i, 1]
-        z = feet[i, 2] - legs.hip[i, 2]
+        x, y, z = feet[i] - legs.hip[i]
         offset, length, ratio = legs.plane[i], legs.thigh[i], legs.ratio[i]
         depth = -np.sqrt(max(y * y + z * z - offset * offset, 0.0))  # z in the leg's own plane
         a = _wrapped(np.arctan2(z, y) - np.arctan2(depth, offset))
@@ -133,22 +131,15 @@ def calf_angular_velocity_in_base(omega: Array, joints: Array, joint_velocities:
     omega (3) of the base [rad/s], joints (3) [rad], joint_velocities (3) [rad/s].
     """
     pitch_rate = joint_velocities[1] + joint_velocities[2]
-    result = omega.copy()
-    result[0] += joint_velocities[0]
-    result[1] += np.cos(joints[0]) * pitch_rate
-    result[2] += np.sin(joints[0]) * pitch_rate
-    return result
+    turn = joint_velocities[0], np.cos(joints[0]) * pitch_rate, np.sin(joints[0]) * pitch_rate
+    return omega + np.array(turn)
 
 
 @njit(cache=True)
 def cross(a: Array, b: Array) -> Array:
     """The cross product of two (3) vectors; numpy's own is slow in compiled code."""
     return np.array(
-        [
-            a[1] * b[2] - a[2] * b[1],
-            a[2] * b[0] - a[0] * b[2],
-            a[0] * b[1] - a[1] * b[0],
-        ]
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
 
 
@@ -168,9 +159,7 @@ def leg_measurements(
     """
     feet = foot_positions_in_base(legs, joints)
     jacobians = foot_jacobians_in_base(legs, joints)
-    positions = np.empty((4, 3))
-    velocities = np.empty((4, 3))
-    rolling = np.empty((4, 3))
+    positions, velocities, rolling = np.empty((3, 4, 3))
     to_centre = np.array([0.0, 0.0, foot_radius])
     for i in range(4):
         dq = joint_velocities[3 * i : 3 * i + 3]

@@ -108,9 +108,8 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
         mjcf = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot be read ({error})") from error
-    torque = None
-    if file.torque_limit is not None:
-        torque = _positive("torque_limit", file.torque_limit)
+    given = file.torque_limit
+    torque = None if given is None else _positive("torque_limit", given)
     if not is_own(name):
         mjcf = import_model(path, torque)
     try:
@@ -122,9 +121,7 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
     stand, lie = _joints("stand", file.stand), _joints("lie", file.lie)
     legs = _legs(model, _frozen(lower), _frozen(upper), stand)
     for pose, joints in (("stand", stand), ("lie", lie)):
-        outside = np.flatnonzero((joints < lower) | (joints > upper))
-        if outside.size:
-            k = int(outside[0])
+        for k in np.flatnonzero((joints < lower) | (joints > upper)):
             raise ValueError(
                 f"{pose}: {JOINT_NAMES[k]} at {joints[k]:g} rad is outside its range, "
                 f"{lower[k]:.4g} to {upper[k]:.4g} rad"
@@ -133,9 +130,8 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
     if not legs.bend.all():
         raise ValueError("stand: a knee is straight; bend it to the side to which it shall bend")
     speed = _positive("velocity_limit", file.velocity_limit)
-    corner = _frozen(0.5 * speed)
-    if file.corner_speed is not None:
-        corner = _positive("corner_speed", file.corner_speed)
+    corner = file.corner_speed
+    corner = _frozen(0.5 * speed) if corner is None else _positive("corner_speed", corner)
     if not (corner < speed).all():
         raise ValueError(f"corner_speed is {corner.max():g}; give less than velocity_limit")
     body = np.sort(_trunk_box(model) if file.body is None else np.array(file.body), axis=0)
@@ -171,26 +167,18 @@ def _legs(model: mujoco.MjModel, lower: Array, upper: Array, stand: Array) -> Le
     # The thigh leads straight down at b = 0 (`import_model`); the shank may lean.
     lean = np.arctan2(-sole[:, 0], -sole[:, 2])
     plane = offset[:, 1, 1] + offset[:, 2, 1] + sole[:, 1]
-    return Legs(
-        hip=_frozen(hip),
-        plane=_frozen(plane),
-        thigh=_frozen(thigh),
-        ratio=_frozen(shank / thigh),
-        lean=_frozen(lean),
-        bend=_frozen(np.sign(stand[2::3] + lean)),
-        foot_radius=float(feet[0].size[0]),
-        lower=lower,
-        upper=upper,
-    )
+    ratio, bend = shank / thigh, np.sign(stand[2::3] + lean)
+    hip, plane, thigh, ratio, lean, bend = map(_frozen, (hip, plane, thigh, ratio, lean, bend))
+    radius = float(feet[0].size[0])
+    return Legs(hip, plane, thigh, ratio, lean, bend, radius, lower, upper)
 
 
 def _torques(model: mujoco.MjModel) -> Array:
     limits = np.array([motor_limit(model, joint) for joint in range(1, 13)])
-    bad = ~(np.isfinite(limits) & (limits > 0.0))
-    if bad.any():
+    for joint in np.flatnonzero(~(np.isfinite(limits) & (limits > 0.0))):
         raise ValueError(
-            f"torque_limit is missing: the model has none above 0 of "
-            f"{JOINT_NAMES[int(bad.argmax())]}; give it [N m]"
+            f"torque_limit is missing: the model has none above 0 of {JOINT_NAMES[joint]}; give it "
+            "[N m]"
         )
     return limits
 

@@ -22,17 +22,11 @@ def skew(w: Array) -> Array:
 @njit(cache=True)
 def rotation_from_quaternion(quaternion: Array) -> Array:
     """Return the rotation matrix (3, 3) of a unit quaternion (x, y, z, w)."""
-    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    x, y, z, w = quaternion
     rotation = np.empty((3, 3))
-    rotation[0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    rotation[0, 1] = 2.0 * (x * y - z * w)
-    rotation[0, 2] = 2.0 * (x * z + y * w)
-    rotation[1, 0] = 2.0 * (x * y + z * w)
-    rotation[1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    rotation[1, 2] = 2.0 * (y * z - x * w)
-    rotation[2, 0] = 2.0 * (x * z - y * w)
-    rotation[2, 1] = 2.0 * (y * z + x * w)
-    rotation[2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    rotation[0] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)
+    rotation[1] = 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
+    rotation[2] = 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
     return rotation
 
 
@@ -65,20 +59,17 @@ def quaternion_from_rotation(rotation: Array) -> Array:
 @njit(cache=True)
 def quaternion_product(a: Array, b: Array) -> Array:
     """Return the quaternion (x, y, z, w) of the rotation R(a) R(b)."""
-    ax, ay, az, aw = a[0], a[1], a[2], a[3]
-    bx, by, bz, bw = b[0], b[1], b[2], b[3]
-    product = np.empty(4)
-    product[0] = aw * bx + ax * bw + ay * bz - az * by
-    product[1] = aw * by - ax * bz + ay * bw + az * bx
-    product[2] = aw * bz + ax * by - ay * bx + az * bw
-    product[3] = aw * bw - ax * bx - ay * by - az * bz
-    return product
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return np.array((
+        aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz,
+    ))  # fmt: skip
 
 
 @njit(cache=True)
 def tilt_of(quaternion: Array) -> float:
     """Return the angle [rad] of z to the vertical, of a unit quaternion (x, y, z, w); NaN of 0."""
-    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    x, y, z, w = quaternion
     if x == y == z == w == 0.0:
         return np.nan
     return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y))))
@@ -87,14 +78,10 @@ def tilt_of(quaternion: Array) -> float:
 @njit(cache=True)
 def _skew_polynomial(phi: Array, a: float, b: float) -> Array:
     """Return 1 + a S + b S^2 with S = skew(phi), (3, 3); written out, no product of matrices."""
-    matrix = np.empty((3, 3))
-    x, y, z = phi[0], phi[1], phi[2]
-    matrix[0, 0] = 1.0 - b * (y * y + z * z)
-    matrix[1, 1] = 1.0 - b * (x * x + z * z)
-    matrix[2, 2] = 1.0 - b * (x * x + y * y)
-    matrix[0, 1], matrix[1, 0] = b * x * y - a * z, b * x * y + a * z
-    matrix[0, 2], matrix[2, 0] = b * x * z + a * y, b * x * z - a * y
-    matrix[1, 2], matrix[2, 1] = b * y * z - a * x, b * y * z + a * x
+    matrix, (x, y, z) = np.empty((3, 3)), phi
+    matrix[0] = 1.0 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y
+    matrix[1] = b * x * y + a * z, 1.0 - b * (x * x + z * z), b * y * z - a * x
+    matrix[2] = b * x * z - a * y, b * y * z + a * x, 1.0 - b * (x * x + y * y)
     return matrix
 
 
@@ -113,9 +100,15 @@ def exp3(phi: Array) -> Array:
 @njit(cache=True)
 def log3(rotation: Array) -> Array:
     """Return the rotation vector (3) [rad] of a rotation matrix (3, 3), at most pi long."""
-    quaternion = quaternion_from_rotation(rotation)
-    sine = np.sqrt(quaternion[0] ** 2 + quaternion[1] ** 2 + quaternion[2] ** 2)
-    scale = 2.0 if sine < 1e-9 else 2.0 * np.arctan2(sine, quaternion[3]) / sine
+    return quaternion_log(quaternion_from_rotation(rotation))
+
+
+@njit(cache=True)
+def quaternion_log(quaternion: Array) -> Array:
+    """Return the rotation vector (3) [rad] of a unit quaternion (x, y, z, w) with w >= 0."""
+    x, y, z, w = quaternion
+    sine = np.sqrt(x**2 + y**2 + z**2)
+    scale = 2.0 / w if sine < 1e-9 else 2.0 * np.arctan2(sine, w) / sine
     return scale * quaternion[:3]
 
 

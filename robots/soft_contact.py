@@ -28,12 +28,10 @@ class SoftContact(NamedTuple):
         centre: (4, 3) of a foot's sphere in the body of the leg's third joint [m].
         radius: (4,) [m].
         ground: that the feet meet.
-        elliptic: whether the friction cone is elliptic, not a pyramid.
         friction: (2,) coefficients along the tangents.
-        cone: friction coefficient of the regularised elliptic cone.
         stiffness, damping: k [1/s^2] and b [1/s].
         impedance: (5,) d_0, d_width, width, midpoint, power.
-        weight: (4, 3) D (1 - imp) / imp: of the normal and the tangents; of a pyramid's edges [kg].
+        weight: (4,) D (1 - imp) / imp of a friction pyramid's edges [kg].
         lower, upper: (12,) of the joints [rad].
         limit_stiffness, limit_damping, limit_impedance, limit_weight (12,): of their limits.
     """
@@ -41,9 +39,7 @@ class SoftContact(NamedTuple):
     centre: Array
     radius: Array
     ground: Ground
-    elliptic: bool
     friction: Array
-    cone: float
     stiffness: float
     damping: float
     impedance: Array
@@ -67,7 +63,8 @@ def soft_contact_of(
         ground: that the law is for; None for that floor.
 
     Raises:
-        ValueError: the feet do not all meet one plane, or with other friction than sliding.
+        ValueError: the feet do not all meet one plane, or with other friction than sliding in a
+            pyramid.
     """
     data, stand = mujoco.MjData(model), robot.stand.copy()
     data.qpos[2], data.qpos[3], data.qpos[7:] = robot.stand_height - PROBE_DEPTH, 1.0, stand
@@ -75,14 +72,14 @@ def soft_contact_of(
     feet, hit = [model.geom(f"{name}_foot").id for name in FOOT_NAMES], data.contact
     plane = mujoco.mjtGeom.mjGEOM_PLANE
     alike = data.ncon == 4 and (hit.dim == 3).all() and (hit.geom[:, 0] == hit.geom[0, 0]).all()
-    if not alike or model.geom_type[hit.geom[0, 0]] != plane:
+    pyramid = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    if not (alike and pyramid) or model.geom_type[hit.geom[0, 0]] != plane:
         raise ValueError("soft contact is for four feet on one plane, with sliding friction alone")
     order = [int(np.flatnonzero(hit.geom[:, 1] == foot)[0]) for foot in feet]
     first = hit.efc_address[0]
     k, b, imp, _ = data.efc_KBIP[first]
-    D = data.efc_D[first:].reshape(4, -1)[order, :3]
-    law = {"friction": hit.friction[0, :2].copy(), "cone": float(hit.mu[0]),
-           "impedance": hit.solimp[0].copy()}  # fmt: skip
+    D = data.efc_D[first:].reshape(4, -1)[order, 0]
+    friction, law = hit.friction[0, :2].copy(), hit.solimp[0].copy()
     lower, upper = model.jnt_range[1:].T.copy()
     data.qpos[7:] = stand + np.where(np.arange(12) == 0, upper + PROBE_DEPTH - stand, 0.0)
     data.qpos[2] = 10.0
@@ -92,9 +89,10 @@ def soft_contact_of(
         centre=model.geom_pos[feet].copy(),
         radius=model.geom_size[feet, 0].copy(),
         ground=ground or make_ground(),
-        elliptic=bool(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
+        friction=friction,
         stiffness=float(k),
         damping=float(b),
+        impedance=law,
         weight=D * (1.0 - imp) / imp,
         lower=lower,
         upper=upper,
@@ -102,7 +100,6 @@ def soft_contact_of(
         limit_damping=float(limit_b),
         limit_impedance=model.jnt_solimp[1].copy(),
         limit_weight=1.0 / model.dof_invweight0[6:],
-        **law,
     )
 
 
@@ -138,10 +135,7 @@ def contact_force(
     """
     force[:] = 0.0
     curvature[:] = 0.0
-    if contact.elliptic:
-        _elliptic(contact, foot, scale, r, force, curvature)
-        return
-    D = scale * contact.weight[foot, 0]
+    D = scale * contact.weight[foot]
     for i in range(2):
         for sign in (1.0, -1.0):
             along = sign * contact.friction[i]
@@ -153,35 +147,3 @@ def contact_force(
                 curvature[0, 1 + i] += D * along
                 curvature[1 + i, 0] += D * along
                 curvature[1 + i, 1 + i] += D * along * along
-
-
-@njit(cache=True)
-def _elliptic(
-    contact: SoftContact, foot: int, scale: float, r: Array, force: Array, curvature: Array
-) -> None:
-    """The three zones of the cone: beyond it nothing, inside quadratic, between them it slides."""
-    D, mu = contact.weight[foot], contact.cone
-    u, v = contact.friction[0] * r[1], contact.friction[1] * r[2]
-    N, T = mu * r[0], np.sqrt(u * u + v * v)
-    if mu * T <= N:
-        return
-    if mu * N + T <= 0.0:
-        for i in range(3):
-            force[i] = -scale * D[i] * r[i]
-            curvature[i, i] = scale * D[i]
-        return
-    D_m = scale * D[0] / (mu * mu * (1.0 + mu * mu))
-    excess = N - mu * T
-    force[0] = -D_m * excess * mu
-    curvature[0, 0] = D_m * mu * mu
-    w = (u / T, v / T)
-    for i in range(2):
-        force[1 + i] = D_m * excess * mu * w[i] * contact.friction[i]
-        curvature[0, 1 + i] = -D_m * mu * mu * w[i] * contact.friction[i]
-        curvature[1 + i, 0] = curvature[0, 1 + i]
-        for j in range(2):
-            across = (1.0 if i == j else 0.0) - w[i] * w[j]
-            curvature[1 + i, 1 + j] = (
-                contact.friction[i] * contact.friction[j] * D_m * mu
-                * (mu * w[i] * w[j] - excess * across / T)
-            )  # fmt: skip

@@ -22,7 +22,7 @@ from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array, exp3, right_jacobian
 from robots.soft_contact import SoftContact, impedance
-from robots.vectors import apply, apply_transposed, cross, plus, times, triple, unit
+from robots.vectors import apply, apply_transposed, cross, minus, plus, times, triple, unit
 from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 APPROACH_SPEED = 0.05  # a foot that lands more slowly gets no saltation matrix [m/s]
@@ -67,22 +67,18 @@ def differentiate_motion(
     v, local, M_q, M_v = x[19:], a.copy(), np.empty((18, 18)), np.empty((18, 18))
     frames = joint_frames(tree, x[7:19])
     u, w = triple(v), triple(v[3:])
-    coriolis = cross(w, u)  # the base's velocity in its own axes changes by a - w x u
-    for i in range(3):
-        local[i] -= coriolis[i]
-    upward = times(GRAVITY, (R[2, 0], R[2, 1], R[2, 2]))
+    local[:3] = minus(triple(a), cross(w, u))  # of the base's velocity in its own axes
+    upward = times(GRAVITY, triple(R[2]))
     differentiate_inverse_dynamics(tree, frames, upward, v, local, H, M_q, M_v)
     rhs[:] = 0.0
     for i in range(18):
         row = triple(H[i])
-        by_u, by_w = cross(row, w), cross(row, u)
         for j in range(18):
             rhs[i, j], rhs[i, 18 + j] = -M_q[i, j], -M_v[i, j]
-        for j in range(3):
-            rhs[i, 18 + j] += by_u[j]
-            rhs[i, 21 + j] -= by_w[j]
-    for j in range(12):
-        rhs[6 + j, 36 + j] = 1.0
+        rhs[i, 18:21] = plus(triple(rhs[i, 18:]), cross(row, w))
+        rhs[i, 21:24] = minus(triple(rhs[i, 21:]), cross(row, u))
+        if i >= 6:
+            rhs[i, 30 + i] = 1.0
     motion = a + contact.damping * v
     feet = foot_contacts(contact, frames, R, x[:3], motion)
     for foot in range(FEET):
@@ -162,29 +158,24 @@ def _integrate(v: Array, a: Array, da: Array, dt: float, A: Array, B: Array) -> 
         dt: [s].
         A, B: filled.
     """
-    for i in range(18):
-        for j in range(36):
-            A[18 + i, j] = dt * da[i, j]
-        for j in range(12):
-            B[18 + i, j] = dt * da[i, 36 + j]
-        A[18 + i, 18 + i] += 1.0
+    A[18:], B[18:] = dt * da[:, :36], dt * da[:, 36:]
+    for i in range(18, 36):
+        A[i, i] += 1.0
     phi = dt * (v[3:6] + dt * a[3:6])
     E, Jr = exp3(phi), right_jacobian(phi)
     u = plus(triple(v), times(dt, triple(a)))
     u_next = apply_transposed(E, u)
     for j in range(48):
         out, k = (A, j) if j < 36 else (B, j - 36)
-        du = (out[18, k], out[19, k], out[20, k])
-        turn = times(dt, apply(Jr, (out[21, k], out[22, k], out[23, k])))
-        dp = times(dt, du)
+        du, turn = triple(out[18:, k]), times(dt, apply(Jr, triple(out[21:, k])))
+        dp, dphi = times(dt, du), turn
         if j < 3:
             dp = plus(dp, unit(j))
         elif j < 6:
             dp = plus(dp, times(-dt, cross(u, unit(j - 3))))
-        dp, du = apply_transposed(E, dp), plus(apply_transposed(E, du), cross(u_next, turn))
-        for i in range(3):
-            out[i, k], out[18 + i, k] = dp[i], du[i]
-            out[3 + i, k] = turn[i] + (E[j - 3, i] if 3 <= j < 6 else 0.0)
+            dphi = plus(turn, triple(E[j - 3]))
+        out[:6, k] = apply_transposed(E, dp) + dphi
+        out[18:21, k] = plus(apply_transposed(E, du), cross(u_next, turn))
         for i in range(12):
             out[6 + i, k] = dt * out[24 + i, k]
     for i in range(6, 18):

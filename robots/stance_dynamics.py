@@ -68,7 +68,7 @@ def hold(robot: StanceModel, q: Array, v: Array, standing: Array, h: Array) -> t
     frames = joint_frames(robot.tree, q[7:])
     feet = stance_feet(frames, robot.soles, standing)
     R = rotation_from_quaternion(q[3:7])
-    upward = times(GRAVITY, (R[2, 0], R[2, 1], R[2, 2]))
+    upward = times(GRAVITY, triple(R[2]))
     M, L, n = np.empty((18, 18)), np.zeros((18, 18)), feet.jacobian.shape[1]
     mass_and_bias(robot.tree, frames, upward, v, M, h)
     Y, S = feet.jacobian.copy(), np.zeros((n, n))
@@ -175,10 +175,9 @@ def stance_step(
     for s in range(stance.feet.feet.shape[0]):
         load[stance.feet.feet[s]] = apply(R, triple(forces[3 * s :, 0]))[2]
     da = differentiate_stance(robot, stance, v, a, forces)
-    for i in range(18):
-        for j in range(36):
-            A[18 + i, j] = dt * da[i, j]
-        A[18 + i, 18 + i] += 1.0
+    A[18:] = dt * da
+    for i in range(18, 36):
+        A[i, i] += 1.0
     q_next, v_next = semi_implicit_step(q, v, a, dt)
     fill_positions(v_next, dt, A)
     return StanceStep(q_next, v_next, A, load)

@@ -57,23 +57,17 @@ def stance_feet(frames: JointFrames, soles: Array, standing: Array) -> StanceFee
     _, jacobian, bend, turn = stance
     origins, axes, rotations = frames
     for s in range(n):
-        first = 3 * feet[s]
+        first, own = 3 * feet[s], slice(3 * s, 3 * s + 3)
         arm = apply(rotations[first + KNEE + 1], triple(soles[feet[s]]))
         c = plus(triple(origins[first + KNEE]), arm)
         for x in range(3):
-            lever = cross(unit(x), c)
-            jacobian[x, 3 * s + x] = 1.0
-            for i in range(3):
-                jacobian[3 + x, 3 * s + i] = lever[i]
+            jacobian[x, 3 * s + x], jacobian[3 + x, own] = 1.0, cross(unit(x), c)
         for k in range(3):
             z = triple(axes[first + k])
             J_k = cross(z, minus(c, triple(origins[first + k])))
-            for i in range(3):
-                jacobian[6 + first + k, 3 * s + i], turn[s, k, i] = J_k[i], z[i]
+            jacobian[6 + first + k, own], turn[s, k] = J_k, z
             for j in range(k + 1):
-                H = cross(triple(turn[s, j]), J_k)
-                for i in range(3):
-                    bend[s, j, k, i] = bend[s, k, j, i] = H[i]
+                bend[s, j, k] = bend[s, k, j] = cross(triple(turn[s, j]), J_k)
     return stance
 
 
@@ -100,9 +94,7 @@ def drift(stance: StanceFeet, v: Array, out: Array) -> None:
         moved, bent = _relative(stance, s, w, rates), (0.0, 0.0, 0.0)
         for k in range(3):
             bent = plus(bent, times(rates[k], _bent(stance.bend[s], k, rates)))
-        total = plus(plus(cross(w, u), cross(w, moved)), bent)
-        for i in range(3):
-            out[3 * s + i, 0] = total[i]
+        out[3 * s : 3 * s + 3, 0] = plus(plus(cross(w, u), cross(w, moved)), bent)
 
 
 @njit(cache=True, inline="always")
@@ -130,7 +122,7 @@ def differentiate_acceleration(
     by_q[:] = 0.0
     by_v[:] = 0.0
     for s in range(stance.feet.shape[0]):
-        leg = 6 + 3 * stance.feet[s]
+        leg, own = 6 + 3 * stance.feet[s], slice(3 * s, 3 * s + 3)
         rates, push = triple(v[leg:]), triple(a[leg:])
         bend, moved = stance.bend[s], plus(u, _relative(stance, s, w, rates))
         for k in range(3):
@@ -138,13 +130,9 @@ def differentiate_acceleration(
             slide = times(2.0, plus(cross(w, J_k), turned))
             bent = plus(_bent(bend, k, push), _bent_twice(stance, s, k, rates))
             inner = plus(cross(w, J_k), times(2.0, turned))
-            total = plus(plus(cross(beta, J_k), cross(w, inner)), bent)
-            line = cross(w, lever)
             roll = plus(cross(lever, moved), cross(w, triple(stance.jacobian[3 + k, 3 * s :])))
-            for i in range(3):
-                by_q[3 * s + i, leg + k] = total[i]
-                by_v[3 * s + i, leg + k] = slide[i]
-                by_v[3 * s + i, k], by_v[3 * s + i, 3 + k] = line[i], roll[i]
+            by_q[own, leg + k] = plus(plus(cross(beta, J_k), cross(w, inner)), bent)
+            by_v[own, leg + k], by_v[own, k], by_v[own, 3 + k] = slide, cross(w, lever), roll
 
 
 @njit(cache=True, inline="always")
@@ -169,8 +157,7 @@ def differentiate_velocity(stance: StanceFeet, v: Array, by_q: Array) -> None:
         rates = triple(v[leg:])
         for k in range(3):
             total = plus(cross(w, _own(stance, s, k)), _bent(stance.bend[s], k, rates))
-            for i in range(3):
-                by_q[3 * s + i, leg + k] = total[i]
+            by_q[3 * s : 3 * s + 3, leg + k] = total
 
 
 @njit(cache=True)

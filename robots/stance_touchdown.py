@@ -22,7 +22,7 @@ from robots.stance_feet import add_load, differentiate_velocity
 MINIMUM_APPROACH_SPEED = 1e-3  # [m/s] below it (3.2) divides by nearly nothing
 
 
-class Landing(NamedTuple):
+class Touchdown(NamedTuple):
     """What a touchdown does to the velocity and, to first order, to the errors."""
 
     v_plus: Array  # (18) velocity after
@@ -37,7 +37,7 @@ class Landing(NamedTuple):
 def land(
     robot: StanceModel, q: Array, v: Array, tau: Array, standing: Array, foot: int, slowest: float,
     normal: Array,
-) -> Landing:  # fmt: skip
+) -> Touchdown:  # fmt: skip
     """Let `foot` touch down and stick while the feet that stand keep standing.
 
     Args:
@@ -58,13 +58,13 @@ def land(
     gradient[:18] = _along_normal(after, q, foot, normal)
     rate = (gradient[:18] * v).sum()
     if not (flies and lands and rate < -slowest):
-        return Landing(v_plus, D, D, np.zeros(36), rate, False)
+        return Touchdown(v_plus, D, D, np.zeros(36), rate, False)
     flow[0, :18], flow[0, 18:] = v, stance_acceleration(before, v, tau, h)[0]
     v_plus[:] = _strike(robot, after, v, D)
     mass_and_bias(robot.tree, after.frames, after.upward, v_plus, after.M, h)
     flow[1, :18], flow[1, 18:] = v_plus, stance_acceleration(after, v_plus, tau, h)[0]
     shift = (flow[1] - D @ flow[0]) / rate
-    return Landing(v_plus, D, D + np.outer(shift, gradient), shift, rate, True)
+    return Touchdown(v_plus, D, D + np.outer(shift, gradient), shift, rate, True)
 
 
 @njit(cache=True, inline="always")

@@ -18,6 +18,7 @@ from numba import njit
 from robots.rotations import (
     Array,
     log3_jacobian,
+    quaternion_log,
     quaternion_product,
     rotation_from_quaternion,
 )
@@ -29,37 +30,9 @@ def difference(q_ref: Array, v_ref: Array, q: Array, v: Array) -> Array:
 
     The tangent vector at the reference that leads to (q, v). It is what gains multiply.
     """
-    nv = v.shape[0]
-    dx = np.empty(2 * nv)
-    _difference_into(q_ref, v_ref, q, v, dx)
-    return dx
-
-
-@njit(cache=True)
-def difference_batch(q_ref: Array, v_ref: Array, q: Array, v: Array) -> Array:
-    """Return the differences of a batch, row by row.
-
-    Args:
-        q_ref: (B, nq) or, to compare all with one reference, (1, nq).
-        v_ref: (B, nv) or (1, nv).
-        q: (B, nq).
-        v: (B, nv).
-    """
-    dx = np.empty((q.shape[0], 2 * v.shape[1]))
-    shared = q_ref.shape[0] == 1
-    for i in range(q.shape[0]):
-        j = 0 if shared else i
-        _difference_into(q_ref[j], v_ref[j], q[i], v[i], dx[i])
-    return dx
-
-
-@njit(cache=True)
-def _difference_into(q_ref: Array, v_ref: Array, q: Array, v: Array, dx: Array) -> None:
-    """Write x (-) x_ref into `dx`."""
-    nv = v.shape[0]
-    rotation_ref = rotation_from_quaternion(q_ref[3:7])
+    nv, rotation_ref = v.shape[0], rotation_from_quaternion(q_ref[3:7])
+    dx = np.zeros(2 * nv)
     for i in range(3):
-        dx[i] = 0.0
         for k in range(3):
             dx[i] += rotation_ref[k, i] * (q[k] - q_ref[k])
     dx[3:6] = _log3_between(q_ref[3:7], q[3:7])
@@ -67,6 +40,7 @@ def _difference_into(q_ref: Array, v_ref: Array, q: Array, v: Array, dx: Array) 
         dx[i] = q[i + 1] - q_ref[i + 1]
     for i in range(nv):
         dx[nv + i] = v[i] - v_ref[i]
+    return dx
 
 
 @njit(cache=True)
@@ -76,12 +50,7 @@ def _log3_between(a: Array, b: Array) -> Array:
     relative = quaternion_product(conjugate, b)
     if relative[3] < 0.0:  # q and -q are one rotation: take the short way round
         relative = -relative
-    sine = np.sqrt(relative[0] ** 2 + relative[1] ** 2 + relative[2] ** 2)
-    if sine < 1e-9:
-        scale = 2.0 / relative[3]
-    else:
-        scale = 2.0 * np.arctan2(sine, relative[3]) / sine
-    return scale * relative[:3]
+    return quaternion_log(relative)
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from robots.rotations import Array
-from robots.vectors import Vector
+from robots.vectors import Vector, apply_transposed, dot, minus, triple
 
 FLOOR_FRICTION = 0.8  # of `a1.xml`
 
@@ -179,10 +179,7 @@ def surface_at(ground: Ground, x: float, y: float) -> tuple[float, float, float,
         z += ground.centre[b, 2]
         if z > top:
             axis, sign = abs(face) - 1, 1.0 if face > 0 else -1.0
-            top = z
-            nx = sign * ground.rotation[b, 0, axis]
-            ny = sign * ground.rotation[b, 1, axis]
-            nz = sign * ground.rotation[b, 2, axis]
+            top, (nx, ny, nz) = z, sign * ground.rotation[b, :, axis]
     return top, nx, ny, nz
 
 
@@ -251,31 +248,24 @@ def nearest_surface(
     distance = (z - top) * nz
     p = (x, y, z)
     for b in range(len(ground.centre)):
-        if _beyond(ground.centre[b], p) > (ground.reach[b] + distance) ** 2:
+        away = minus(p, triple(ground.centre[b]))
+        if dot(away, away) > (ground.reach[b] + distance) ** 2:
             continue
-        away, gx, gy, gz = _box_distance(ground.centre[b], ground.half[b], ground.rotation[b], p)
-        if away < distance:
-            distance, nx, ny, nz = away, gx, gy, gz
+        near, gx, gy, gz = _box_distance(ground.half[b], ground.rotation[b], away)
+        if near < distance:
+            distance, nx, ny, nz = near, gx, gy, gz
     return distance, nx, ny, nz
 
 
-@njit(cache=True, inline="always")
-def _beyond(centre: Array, p: Vector) -> float:
-    """Square of the distance of a point from a centre (3,) [m2]."""
-    return (p[0] - centre[0]) ** 2 + (p[1] - centre[1]) ** 2 + (p[2] - centre[2]) ** 2
-
-
 @njit(cache=True)
-def _box_distance(
-    centre: Array, half: Array, rotation: Array, p: Vector
-) -> tuple[float, float, float, float]:
-    """Distance of a point from a box [m], negative inside, and its gradient, the normal."""
-    local, beyond = np.empty(3), np.zeros(3)
+def _box_distance(half: Array, rotation: Array, away: Vector) -> tuple[float, float, float, float]:
+    """Distance of a point from a box [m], negative inside, and its gradient, the normal.
+
+    The point is `away` from the box's centre.
+    """
+    local, beyond = apply_transposed(rotation, away), np.zeros(3)
     square, deepest, face = 0.0, -np.inf, 0
     for i in range(3):
-        local[i] = 0.0
-        for k in range(3):
-            local[i] += rotation[k, i] * (p[k] - centre[k])
         over = abs(local[i]) - half[i]
         if over > 0.0:
             beyond[i] = over if local[i] > 0.0 else -over
@@ -299,10 +289,9 @@ def write_surface_frame(nx: float, ny: float, nz: float, frame: Array) -> None:
 
     Its columns are two tangents and the normal; on level ground it is the identity, exactly.
     """
-    frame[0, 0], frame[1, 1] = 1.0 - nx * nx / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz)
-    frame[0, 1] = frame[1, 0] = -nx * ny / (1.0 + nz)
-    frame[2, 0], frame[2, 1] = -nx, -ny
-    frame[0, 2], frame[1, 2], frame[2, 2] = nx, ny, nz
+    frame[0] = 1.0 - nx * nx / (1.0 + nz), -nx * ny / (1.0 + nz), nx
+    frame[1] = -nx * ny / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz), ny
+    frame[2] = -nx, -ny, nz
 
 
 def plate_at(ground: Ground, x: float, y: float) -> tuple[float, Array]:
@@ -314,26 +303,13 @@ def plate_at(ground: Ground, x: float, y: float) -> tuple[float, Array]:
 
 
 @njit(cache=True)
-def patch_at(ground: Ground, x: float, y: float) -> int:
-    """The number of the patch at a place; -1 for none."""
+def patch_at(ground: Ground, x: float, y: float) -> tuple[float, float]:
+    """Sliding friction of foot and ground at a place [-], and a foot contact's stiffness [N/m].
+
+    The stiffness is NaN where no patch changes it.
+    """
     for p in range(len(ground.patch) - 1, -1, -1):
-        if (
-            ground.patch[p, 0] <= x <= ground.patch[p, 2]
-            and ground.patch[p, 1] <= y <= ground.patch[p, 3]
-        ):
-            return p
-    return -1
-
-
-@njit(cache=True)
-def friction_at(ground: Ground, x: float, y: float) -> float:
-    """Sliding friction of foot and ground at a place [-]."""
-    p = patch_at(ground, x, y)
-    return ground.friction if p < 0 else ground.patch_friction[p]
-
-
-@njit(cache=True)
-def stiffness_at(ground: Ground, x: float, y: float) -> float:
-    """Stiffness of a foot's contact at a place [N/m]; NaN where no patch changes it."""
-    p = patch_at(ground, x, y)
-    return np.nan if p < 0 else ground.patch_stiffness[p]
+        least_x, least_y, most_x, most_y = ground.patch[p]
+        if least_x <= x <= most_x and least_y <= y <= most_y:
+            return ground.patch_friction[p], ground.patch_stiffness[p]
+    return ground.friction, np.nan

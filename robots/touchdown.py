@@ -4,40 +4,25 @@
 # pyright: reportAttributeAccessIssue=false
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from robots.contact_dynamics import ContactDynamics, mask_of
+from robots.contact_dynamics import ContactDynamics
 from robots.rotations import Array
-from robots.stance_touchdown import MINIMUM_APPROACH_SPEED
+from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, Touchdown
 from saltation.saltations import saltation_matrix
 
 UP = np.array([0.0, 0.0, 1.0])
-
-Status = Literal["ok", "grazing", "separating"]
 
 
 class Impact(NamedTuple):
     """A plastic impact and its derivatives, q staying as it is."""
 
     v_plus: Array  # (18)
-    impulse: Array  # (4, 3) of the ground on the feet, world frame [N s]
     dq: Array  # (18, 18) d v_plus / d q, local tangent
     dv: Array  # (18, 18) d v_plus / d v_minus
-
-
-class Touchdown(NamedTuple):
-    """What a touchdown does to the state and, to first order, to its neighbours."""
-
-    v_plus: Array  # (18) velocity after
-    impulse: Array  # (4, 3) of the ground on the feet, world frame [N s]
-    reset_jacobian: Array  # (36, 36) D_x R, (3.76)
-    saltation: Array  # (36, 36) Xi, (3.2)
-    guard_shift: Array  # (36) the state after it by the guard's value g [1/m]; zero unless "ok"
-    normal_velocity: float  # [m/s] of the foot along the ground's normal; negative comes down
-    status: Status  # "ok", or why `saltation` is only the reset's Jacobian
 
 
 def impact(
@@ -49,17 +34,15 @@ def impact(
 
     Every foot of `contacts` (4) takes part, whether it came down or stood. Returns new arrays.
     """
-    s = dynamics.sets.get(mask_of(contacts))
-    model = dynamics.model
+    s, model = dynamics.held(contacts), dynamics.model
     arguments = (model, s.data, q, v_minus, s.models, s.datas, 0.0, s.proximal)
     v_plus = pin.impulseDynamics(*arguments).copy()
-    impulse = s.forces(s.data.impulse_c)
     # Pinocchio 4.1 leaves the last call's numbers in the columns of joints that do not carry the
     # foot, and subtracts from them: they must be zero.
     s.data.dvc_dq[:] = 0.0
     pin.computeImpulseDynamicsDerivatives(model, s.data, s.models, s.datas, 0.0, s.proximal)
     # Pinocchio differentiates the jump v+ - v-, so the identity is added back.
-    return Impact(v_plus, impulse, s.data.ddq_dq.copy(), s.data.ddq_dv + np.eye(model.nv))
+    return Impact(v_plus, s.data.ddq_dq.copy(), s.data.ddq_dv + np.eye(model.nv))
 
 
 def touchdown(
@@ -97,8 +80,8 @@ def touchdown(
         tau: joint torques (12) [N m] before.
         contacts_before: (4), above 0.5 for feet that stand already.
         foot: 0 to 3, the foot that comes down.
-        minimum_approach_speed: [m/s]; a foot that comes down more slowly (3.11) gives the status
-            "grazing" or, when it goes up, "separating", and the reset's Jacobian as `saltation`.
+        minimum_approach_speed: [m/s]; a foot that comes down more slowly (3.11), or goes up, has
+            the reset's Jacobian as `saltation`.
         tau_after: joint torques (12) [N m] after, where they jump with the touchdown.
         normal: n, unit normal (3) of the ground at the foot, in the world. It is the gradient of
             the distance on any ground: curvature enters only the second order.
@@ -118,27 +101,14 @@ def touchdown(
     torque = tau if tau_after is None else tau_after
     flow_after = _flow(dynamics, q, hit.v_plus, torque, contacts_after)
     xi = saltation_matrix(
-        reset_jacobian,
-        flow_before,
-        flow_after,
-        guard_gradient,
+        reset_jacobian, flow_before, flow_after, guard_gradient,
         minimum_rate=minimum_approach_speed,
-    )
+    )  # fmt: skip
     # Ground that lies deeper than was thought shifts the event like a state that is higher, (3.2).
     shift = np.zeros(2 * nv)
     if xi.ok:
         shift = (flow_after - reset_jacobian @ flow_before) / xi.guard_rate
-    status = _status(xi.ok, xi.guard_rate, minimum_approach_speed)
-    return Touchdown(
-        hit.v_plus, hit.impulse, reset_jacobian, xi.matrix, shift, xi.guard_rate, status
-    )
-
-
-def _status(transverse: bool, normal_velocity: float, minimum_approach_speed: float) -> Status:
-    """Say how the foot meets the ground (3.11)."""
-    if transverse:
-        return "ok"
-    return "separating" if normal_velocity > minimum_approach_speed else "grazing"
+    return Touchdown(hit.v_plus, reset_jacobian, xi.matrix, shift, xi.guard_rate, xi.ok)
 
 
 def _flow(
@@ -150,8 +120,8 @@ def _flow(
 
 def _normal_jacobian(dynamics: ContactDynamics, q: Array, foot: int, normal: Array) -> Array:
     """Return J_n (18): how the distance of the foot's centre from the ground changes with q."""
-    frame = dynamics.sets.foot_frames[foot]
+    frame = dynamics.foot_frames[foot]
     # In the buffers of the empty set: the impact's derivatives leave their own Jacobians altered.
-    data = dynamics.sets.get(0).data
+    data = dynamics.held(np.zeros(4)).data
     J = pin.computeFrameJacobian(dynamics.model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
     return normal[0] * J[0] + normal[1] * J[1] + normal[2] * J[2]

@@ -15,13 +15,15 @@ from xml.etree import ElementTree as Xml
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
+from robots.kinematic_tree import rotation_of
 from robots.robot import Robot, load_robot
-from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
 
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _NOISE = 1e-15  # numbers below it are rounding
 
 
@@ -36,25 +38,19 @@ def urdf_of(described: Robot) -> str:
     model = spec.compile()
     robot = Xml.Element("robot", name=spec.modelname)
     for body in range(1, model.nbody):
-        _add_link(robot, model, body, _inertia(spec.body(model.body(body).name)))
+        _add_link(robot, model, body)
         if model.body_parentid[body] != 0:
             _add_joint(robot, model, body, described)
     Xml.indent(robot)
     return f'<?xml version="1.0"?>\n{Xml.tostring(robot, encoding="unicode")}\n'
 
 
-def _inertia(body: mujoco.MjsBody) -> Array:
-    """About the centre of mass, in the link's axes (3, 3) [kg m^2], as the file has it."""
-    xx, yy, zz, xy, xz, yz = body.fullinertia
-    if np.isnan(xx):  # given by its diagonal
-        return np.diag(body.inertia)
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _add_link(robot: Xml.Element, model: mujoco.MjModel, body: int, inertia: Array) -> None:
+def _add_link(robot: Xml.Element, model: mujoco.MjModel, body: int) -> None:
+    axes = rotation_of(model.body_iquat[body])
+    inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
     link = Xml.SubElement(robot, "link", name=model.body(body).name)
     inertial = Xml.SubElement(link, "inertial")
-    _add_origin(inertial, model.body_ipos[body], np.eye(3))
+    _add_origin(inertial, model.body_ipos[body])
     Xml.SubElement(inertial, "mass", value=_text(model.body_mass[body]))
     upper = {f"i{'xyz'[i]}{'xyz'[j]}": _text(inertia[i, j]) for i in range(3) for j in range(i, 3)}
     Xml.SubElement(inertial, "inertia", upper)
@@ -69,7 +65,7 @@ def _add_collision(link: Xml.Element, model: mujoco.MjModel, geom: int) -> None:
     `replace_cylinder_with_capsule` puts caps on it again.
     """
     collision = Xml.SubElement(link, "collision", name=model.geom(geom).name)
-    _add_origin(collision, model.geom_pos[geom], _rotation(model.geom_quat[geom]))
+    _add_origin(collision, model.geom_pos[geom], model.geom_quat[geom])
     shape, size = Xml.SubElement(collision, "geometry"), model.geom_size[geom]
     kind = mujoco.mjtGeom(model.geom_type[geom])
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
@@ -93,7 +89,7 @@ def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, described: 
     )  # fmt: skip
     Xml.SubElement(joint, "parent", link=model.body(model.body_parentid[body]).name)
     Xml.SubElement(joint, "child", link=name)
-    _add_origin(joint, model.body_pos[body], _rotation(model.body_quat[body]))
+    _add_origin(joint, model.body_pos[body], model.body_quat[body])
     if not hinged:
         if (model.geom_bodyid == body).any():
             joint.set("dont_collapse", "true")
@@ -110,20 +106,13 @@ def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, described: 
     Xml.SubElement(joint, "dynamics", damping=_text(damping), friction=_text(friction))
 
 
-def _add_origin(parent: Xml.Element, position: Array, rotation: Array) -> None:
-    """Position [m] and fixed-axis roll, pitch, yaw [rad]: R = Rz(yaw) Ry(pitch) Rx(roll)."""
-    roll = np.arctan2(rotation[2, 1], rotation[2, 2])
-    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[2, 1], rotation[2, 2]))
-    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
-    Xml.SubElement(parent, "origin", xyz=_text(position), rpy=_text([roll, pitch, yaw]))
+def _add_origin(parent: Xml.Element, position: Array, quaternion: Array = UPRIGHT) -> None:
+    """Position [m] and fixed-axis roll, pitch, yaw [rad] of MuJoCo's quaternion, w first."""
+    turns = pin.rpy.matrixToRpy(rotation_of(quaternion))
+    Xml.SubElement(parent, "origin", xyz=_text(position), rpy=_text(turns))
 
 
-def _rotation(quaternion: Array) -> Array:
-    """Of MuJoCo's quaternion, w first."""
-    return rotation_from_quaternion(np.roll(quaternion, -1))
-
-
-def _text(numbers: float | list[float] | Array) -> str:
+def _text(numbers: float | Array) -> str:
     values = np.atleast_1d(np.asarray(numbers, dtype=np.float64))
     return " ".join(f"{0.0 if abs(x) < _NOISE else x:.15g}" for x in values)
 

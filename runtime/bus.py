@@ -4,6 +4,7 @@ Topics of 1 kHz pass through shared memory (`runtime.rows`) where the endpoints 
 """
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ RECORDER_QUEUE_S = 30.0  # the same, at the consumer that keeps every message [s
 RECONNECT_MS = 20
 
 
-class Bus:
+class Bus(AbstractContextManager["Bus"]):
     """The sockets of one process at `endpoints`; a context manager that closes them all.
 
     Made by a thread under SCHED_FIFO, it has threads of its own one priority above: equal ones do
@@ -98,9 +99,6 @@ class Bus:
         while self._writers:
             self._writers.pop().close()
         self._context.destroy(linger=round(1e3 * linger_s))
-
-    def __enter__(self) -> "Bus":
-        return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()

@@ -167,37 +167,29 @@ class Subscriber(Generic[MessageT]):
         messages = map(self._decoded, self.take())
         return [message for message in messages if message is not None]
 
-    def wait_all(self, timeout_s: float) -> list[MessageT]:
-        """The same, but waits for a message; none when `timeout_s` [s] pass without."""
-        return self.all() if self.poll(timeout_s) else []
-
     def wait(self, timeout_s: float) -> MessageT | None:
         """The next message (conflating: the newest), None when `timeout_s` [s] pass without."""
-        deadline = time.monotonic() + timeout_s
-        remaining = timeout_s
-        while self.poll(max(0.0, remaining)):
-            message = self.newest() if self._conflate else self._next()
-            remaining = deadline - time.monotonic()
-            if message is not None or remaining <= 0.0:
-                return message
-        return None
+        return self._until(self.newest if self._conflate else self._next, timeout_s)
 
     def wait_for(
-        self,
-        predicate: Callable[[MessageT], bool],
-        timeout_s: float,
-        stop: Stop | None = None,
+        self, predicate: Callable[[MessageT], bool], timeout_s: float, stop: Stop | None = None
     ) -> MessageT | None:
         """The next message that fulfils `predicate`; None when stopped or out of time [s].
 
         Messages are looked at one by one, also where a subscriber conflates: in lock step the one
         that is waited for may not be the newest.
         """
+        return self._until(self._next, timeout_s, predicate, stop)
+
+    def _until(
+        self, take: Callable[[], MessageT | None], timeout_s: float,
+        predicate: Callable[[MessageT], bool] = lambda _: True, stop: Stop | None = None,
+    ) -> MessageT | None:  # fmt: skip
         deadline = time.monotonic() + timeout_s
         while True:
             remaining = deadline - time.monotonic()
             if self.poll(max(0.0, min(remaining, STOP_CHECK_S))):
-                message = self._next()
+                message = take()
                 if message is not None and predicate(message):
                     return message
             if remaining <= 0.0 or (stop is not None and stop()):

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 from runtime.histogram import LogHistogram, Quantiles
 
@@ -34,32 +34,17 @@ class TickStatistics:
     lateness_us: Quantiles = field(default_factory=Quantiles)
 
 
-class Ticked(Protocol):
-    """A message that carries the number of the tick it belongs to."""
+class TickedSource(Protocol):
+    """What a clock asks of a subscriber of messages that have a tick."""
 
-    @property
-    def tick(self) -> int:
-        """Number of the tick."""
-        ...
-
-
-TickedT = TypeVar("TickedT", bound=Ticked)
-TickedT_co = TypeVar("TickedT_co", bound=Ticked, covariant=True)
-
-
-class TickedSource(Protocol[TickedT_co]):
-    """What a clock asks of a subscriber (`runtime.bus.Subscriber` is one)."""
-
-    def newest(self) -> TickedT_co | None:
-        """The newest message since the last call, without blocking."""
+    def newest(self) -> Any:
+        """The newest message since the last call, without blocking; None without one."""
         ...
 
     def wait_for(
-        self,
-        predicate: Callable[[TickedT_co], bool],
-        timeout_s: float,
+        self, predicate: Callable[[Any], bool], timeout_s: float,
         stop: Callable[[], bool] | None = None,
-    ) -> TickedT_co | None:
+    ) -> Any:  # fmt: skip
         """The next message that fulfils `predicate`; None when stopped or out of time [s]."""
         ...
 
@@ -99,9 +84,7 @@ class RealTimeClock:
         self._lateness.add(1e6 * max(0.0, now - due))
         return self._tick
 
-    def collect(
-        self, source: TickedSource[TickedT], tick: int, stop: Callable[[], bool]
-    ) -> TickedT | None:
+    def collect(self, source: TickedSource, tick: int, stop: Callable[[], bool]) -> Any:
         """The newest message since the last call, whatever its tick; never blocks."""
         return source.newest()
 
@@ -166,9 +149,7 @@ class PausedClock:
         self._tick += 1
         return self._tick
 
-    def collect(
-        self, source: TickedSource[TickedT], tick: int, stop: Callable[[], bool]
-    ) -> TickedT | None:
+    def collect(self, source: TickedSource, tick: int, stop: Callable[[], bool]) -> Any:
         """Block until the message of `tick` has come.
 
         None when stopped, or when a later tick's message came in its place.

@@ -10,11 +10,11 @@ from typing import Any
 import zmq
 
 from runtime.rows import AVAILABLE
+from runtime.server_address import check_address
 from runtime.topics import TOPICS, Topic
 
 LONGEST_IPC_PATH = 107  # bytes: sun_path in unix(7) is 108 with its closing zero
 ROW_RATE_HZ = 1000.0  # from which a topic is in shared memory
-LOOPBACK = ("127.0.0.1", "::1")
 
 
 class EndpointInUse(RuntimeError):
@@ -69,12 +69,8 @@ class Endpoints:
 
         Raises ValueError for an address other than loopback without keys.
         """
-        host = "127.0.0.1" if host == "localhost" else host
-        if host not in LOOPBACK and keys is None:
-            raise ValueError(
-                f"tcp://{host} can be reached from other hosts, which needs keys "
-                "(CurveKeys.generate()); without keys, as in a launch file, give 127.0.0.1"
-            )
+        host = "127.0.0.1" if host == "localhost" else f"[{host}]" if ":" in host else host
+        check_address(f"tcp://{host}:{base_port}", keys is not None, "keys")
         return cls(host=host, base_port=base_port, keys=keys)
 
     def link(self, topic: Topic[Any]) -> Path | None:
@@ -86,8 +82,7 @@ class Endpoints:
     def address(self, topic: Topic[Any]) -> str:
         """The ZeroMQ address of `topic`. Raises ValueError for a path longer than sockets allow."""
         if self.folder is None:
-            host = f"[{self.host}]" if ":" in self.host else self.host
-            return f"tcp://{host}:{self.base_port + TOPICS.index(topic)}"
+            return f"tcp://{self.host}:{self.base_port + TOPICS.index(topic)}"
         path = self.folder / f"{topic.name}.ipc"
         length = len(os.fsencode(path))
         if length > LONGEST_IPC_PATH:

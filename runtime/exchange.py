@@ -5,7 +5,7 @@ must find out when there will be none. Nothing here blocks for longer than it wa
 """
 
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import zmq
@@ -53,7 +53,7 @@ MOST_DROPPED = 1000  # frames at once: a server that sends without end must not 
 _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
 
-class Requester:
+class Requester(AbstractContextManager["Requester"]):
     """The end that asks. It connects, and connects again, by itself.
 
     What is sent while no server is there is lost: see `send`.
@@ -155,9 +155,6 @@ class Requester:
         self._socket.close(linger=0)
         self._context.term()
 
-    def __enter__(self) -> "Requester":
-        return self
-
     def __exit__(self, *_: Any) -> None:
         self.close()
 
@@ -175,7 +172,7 @@ class Requester:
             self._connected = welcome
 
 
-class Responder:
+class Responder(AbstractContextManager["Responder"]):
     """The end that answers: any number of clients, each by the name its frames come with."""
 
     def __init__(self, address: str, keys: CurveKeys | None = None) -> None:
@@ -230,9 +227,6 @@ class Responder:
             self._file = None
         self._socket.close(linger=round(1e3 * linger_s))
         self._context.term()
-
-    def __enter__(self) -> "Responder":
-        return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()

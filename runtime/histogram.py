@@ -62,10 +62,6 @@ class LogHistogram:
 
     def merge(self, counts: Mapping[int, int], maximum: float) -> None:
         """Count the values of another histogram of the same resolution, whose maximum is given."""
-        self.settle()
-        self._take(counts, maximum)
-
-    def _take(self, counts: Mapping[int, int], maximum: float) -> None:
         count = sum(counts.values())
         if count:
             self._max = maximum if self._count == 0 else max(self._max, maximum)
@@ -83,7 +79,7 @@ class LogHistogram:
         bins = BINS_PER_OCTAVE * np.log2(1.0 + np.abs(values) / self.resolution)
         index = np.minimum(bins, most).astype(np.int64)
         numbers, counts = np.unique(np.where(values >= 0.0, index, -1 - index), return_counts=True)
-        self._take(dict(zip(numbers.tolist(), counts.tolist(), strict=True)), float(values.max()))
+        self.merge(dict(zip(numbers.tolist(), counts.tolist(), strict=True)), float(values.max()))
 
     def quantile(self, fraction: float) -> float:
         """The upper edge of the bin that holds this fraction of the sample, at most its maximum."""

@@ -5,7 +5,8 @@ Saltus reads back; and open channels in JSON, for the field's viewers, which Sal
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -34,14 +35,14 @@ class RecordedFrame(NamedTuple):
 
 
 class OpenChannel(NamedTuple):
-    """A channel that a viewer decodes: its topic, and name and JSON schema of its messages."""
+    """A channel that a viewer decodes: its name, and name and JSON schema of its messages."""
 
-    topic: str
+    name: str
     schema_name: str
     schema: bytes
 
 
-class Recorder:
+class Recorder(AbstractContextManager["Recorder"]):
     """Writes frames to the MCAP file `path`; `close` finishes it.
 
     Frames go to disk in chunks of 1 MiB, then compressed, so a process that is killed loses at most
@@ -78,33 +79,19 @@ class Recorder:
         self._names = b""  # the records of the frames' channels
         self._closed = False
 
-    def write(self, topic: Topic[Any], frame: bytes, log_time_ns: int) -> None:
-        """Append a frame of `topic` that arrived at `log_time_ns` [ns]; nothing once stopped."""
-        self._append(topic.name, topic, frame, log_time_ns)
-
-    def write_open(self, channel: OpenChannel, message: bytes, log_time_ns: int) -> None:
-        """Append a JSON message to an open channel; nothing once stopped. It is no frame."""
-        self._append(channel.topic, channel, message, log_time_ns)
-
     @property
     def size(self) -> int:
         """Length of the file so far [bytes]."""
         return self._file.tell()
 
-    def flush(self) -> None:
-        """End the chunk, so that it survives a kill of this process."""
-        self._end_chunk(lambda: None)
-
-    def sync(self) -> None:
-        """Have the disk keep what was written, so that a loss of power leaves it."""
-        self._end_chunk(self._file.sync)
-
-    def _end_chunk(self, then: Callable[[], None]) -> None:
+    def flush(self, sync: bool = False) -> None:
+        """End the chunk, so that it survives a kill of this process, or with `sync` no power."""
         if self.failure or self._closed:
             return
         try:
             self._writer.flush()
-            then()
+            if sync:
+                self._file.sync()
         except OSError as error:
             self._stop(error)
         self._count()
@@ -122,15 +109,18 @@ class Recorder:
             self._stop(error)
         self._count()
 
-    def _append(
-        self, name: str, kind: Topic[Any] | OpenChannel, data: bytes, log_time_ns: int
-    ) -> None:
+    def write(self, topic: Topic[Any], frame: bytes, log_time_ns: int) -> None:
+        """Append a frame of `topic` that arrived at `log_time_ns` [ns]; nothing once stopped."""
+        self.append(topic, frame, log_time_ns)
+
+    def append(self, kind: Topic[Any] | OpenChannel, data: bytes, log_time_ns: int) -> None:
+        """Append a frame, or a JSON message of an open channel, as it is."""
         if self.failure:
             return
         try:
-            channel = self._channels.get(name)
+            channel = self._channels.get(kind.name)
             if channel is None:
-                channel = self._channels[name] = self._register(kind)
+                channel = self._channels[kind.name] = self._register(kind)
                 self._count()
             if isinstance(kind, Topic):
                 self._written += 1
@@ -156,16 +146,13 @@ class Recorder:
             except OSError as error:
                 self._stop(error)
 
-    def __enter__(self) -> "Recorder":
-        return self
-
     def __exit__(self, *_: Any) -> None:
         self.close()
 
     def _register(self, kind: Topic[Any] | OpenChannel) -> int:
         if isinstance(kind, OpenChannel):
             schema_id = self._writer.register_schema(kind.schema_name, "jsonschema", kind.schema)
-            return self._writer.register_channel(kind.topic, OPEN_ENCODING, schema_id)
+            return self._writer.register_channel(kind.name, OPEN_ENCODING, schema_id)
         schema = json.dumps(message_schema(kind.message)).encode()
         schema_id = self._writer.register_schema(kind.message.__name__, "jsonschema", schema)
         number = self._writer.register_channel(kind.name, ENCODING, schema_id)

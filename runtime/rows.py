@@ -11,6 +11,7 @@ import ctypes
 import mmap
 import os
 import platform
+import struct
 import sys
 import threading
 import time
@@ -35,10 +36,6 @@ _WAIT, _WAKE, _ALL = 0, 1, 2**31 - 1
 AVAILABLE: Final = sys.platform == "linux" and _FUTEX is not None
 _wait_call = ctypes.CDLL(None, use_errno=True).syscall  # without the interpreter's lock
 _wake_call = ctypes.PyDLL(None).syscall  # too short to give that away
-
-
-class _Timespec(ctypes.Structure):
-    _fields_ = [("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long)]
 
 
 class _Field(NamedTuple):
@@ -152,9 +149,9 @@ class _Ring:
         self.header[WAITING] = 1
         self.release()
         self.acquire()
-        limit = _Timespec(int(timeout_s), int(1e9 * (timeout_s % 1.0)))
+        limit = struct.pack("@ll", int(timeout_s), int(1e9 * (timeout_s % 1.0)))  # timespec
         low = ctypes.c_int(head & 0xFFFFFFFF)  # what the kernel compares, on little-endian machines
-        _wait_call(_FUTEX, self._head_address, _WAIT, low, ctypes.byref(limit), None, 0)
+        _wait_call(_FUTEX, self._head_address, _WAIT, low, limit, None, 0)
 
 
 class RowWriter(Generic[MessageT]):

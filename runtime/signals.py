@@ -2,13 +2,14 @@
 
 import signal
 import threading
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class StopFlag:
+class StopFlag(AbstractContextManager["StopFlag"]):
     """Callable that says whether to stop; made in the main thread, it listens to STOP_SIGNALS.
 
     Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. SIGHUP
@@ -40,9 +41,6 @@ class StopFlag:
         """Give the signals back to the handlers they had before."""
         for number, handler in self._previous.items():
             signal.signal(number, handler)
-
-    def __enter__(self) -> "StopFlag":
-        return self
 
     def __exit__(self, *_: Any) -> None:
         self.restore()

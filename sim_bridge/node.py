@@ -142,7 +142,8 @@ class _Loop:
             remaining = self._pace.remaining(tick)
             if remaining <= 0.0 or stop():
                 return
-            paces = self._paces.wait_all(min(remaining, LOOK_S))
+            self._paces.poll(min(remaining, LOOK_S))
+            paces = self._paces.all()
 
     def _advance(self) -> None:
         """Simulate one tick, and note a fall."""

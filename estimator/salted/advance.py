@@ -40,7 +40,7 @@ from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import StanceModel, stance_step
-from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, Landing, land
+from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, Touchdown, land
 from robots.state import integrate
 
 LARGEST_VARIANCE = 1e8
@@ -309,7 +309,7 @@ class TimedReset(NamedTuple):
 
 
 @njit(cache=True)
-def timed_reset(hit: Landing, terrain: float, delay: float) -> TimedReset:
+def timed_reset(hit: Touchdown, terrain: float, delay: float) -> TimedReset:
     """Map errors through a touchdown whose time both the guard and a force sensor tell.
 
     By the guard, an error of the state or of the ground's height moves the time of the event: the

@@ -85,7 +85,7 @@ class Ring:
         A ring that the disk has refused tries a new file.
         """
         if self._recorder is not None:
-            self._recorder.sync()
+            self._recorder.flush(sync=True)
             if not self._recorder.failure:
                 return
         self.failures += 1

@@ -140,7 +140,7 @@ class DdsLink:
 
 
 class DdsRobot:
-    """The emulated Go2's end; see `hw_bridge.emulator.network.RobotSocket`.
+    """The emulated Go2's end; see `hw_bridge.emulator.network.robot_end`.
 
     Attributes:
         address: that commands count as coming from.
@@ -158,9 +158,10 @@ class DdsRobot:
         self._commands = self._participant.reader(COMMANDS, f"{GO}.LowCmd_")
         self._states = self._participant.writer(STATES, f"{GO}.LowState_")
 
-    def receive(self) -> list[tuple[bytes, tuple[str, int]]]:
+    def receive(self) -> list[Datagram]:
         """Read the pending commands."""
-        return [(command_of_cdr(cdr), self.address) for cdr in self._commands.take()
+        now = time.monotonic()
+        return [Datagram(command_of_cdr(cdr), self.address, now) for cdr in self._commands.take()
                 if len(cdr) == _WIRE.command.itemsize]  # fmt: skip
 
     def send(self, frame: bytes, to: tuple[str, int]) -> None:
@@ -209,20 +210,14 @@ class MotionSwitcher:
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < end:
             # A service that is not found yet misses a request, and answers one twice asked twice.
-            self._requests.send(request_cdr(self._id, call))
+            head = _REQUEST.pack(self._id, call, 0, 0, False, 1)  # and an empty text
+            self._requests.send(ENCAPSULATION + head + bytes(8))
             self._responses.wait(min(end - now, 0.2))
             for cdr in self._responses.take():
                 identity, data = response_of(cdr)
                 if identity == (self._id, call):
                     return data
         return None
-
-
-def request_cdr(number: int, call: int, parameter: str = "") -> bytes:
-    """A request as CDR."""
-    text = parameter.encode() + b"\0"
-    head = _REQUEST.pack(number, call, 0, 0, False, len(text))
-    return ENCAPSULATION + head + text + bytes(-len(text) % 4) + bytes(4)
 
 
 def response_of(cdr: bytes) -> tuple[tuple[int, int], dict[str, Any]]:

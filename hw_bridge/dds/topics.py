@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import new_class
@@ -153,14 +154,10 @@ class Reader:
             return False
 
 
-_DOMAINS: dict[int, Any] = {}
-
-
+@cache
 def _domain(kind: Any, number: int, configuration: str) -> Any:
     """The domain of this process, which can be configured once."""
-    if number not in _DOMAINS:
-        _DOMAINS[number] = kind(number, f"<CycloneDDS>{configuration}</CycloneDDS>")
-    return _DOMAINS[number]
+    return kind(number, f"<CycloneDDS>{configuration}</CycloneDDS>")
 
 
 def _record(type_name: str) -> Any:

@@ -2,12 +2,9 @@
 
 import math
 from collections import Counter, deque
-from enum import StrEnum
 from typing import Literal, Protocol
 
-import msgspec
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.emulator.motors import (
@@ -30,7 +27,6 @@ from hw_bridge.emulator.options import (
     StuckEncoder,
     StuckVelocity,
     VelocityPush,
-    motor_index,
 )
 from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.wire.frame import WireError
@@ -76,13 +72,14 @@ class Plant(Protocol):
         ...
 
 
-class FirmwareState(StrEnum):
-    """What the robot does with commands."""
+# What the robot does with commands: it waits for the first one, obeys, brakes all motors, or is
+# without power.
+FirmwareState = Literal["waiting", "obeying", "protected", "off"]
 
-    WAITING = "waiting"  # for the first one
-    OBEYING = "obeying"
-    PROTECTED = "protected"  # brakes all motors
-    OFF = "off"  # without power
+TICK_S = 0.001  # [s]
+TIMEOUT = 30  # ticks without a command after which the robot brakes all motors
+RELEASE = 500  # ticks for which commands must be harmless before it obeys again; an assumption
+ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
 class CommandWatch:
@@ -98,46 +95,41 @@ class CommandWatch:
         history: each change: tick since the first command, state, cause.
     """
 
-    def __init__(self, timeout_ticks: int, release_ticks: int) -> None:
+    def __init__(self) -> None:
         """Wait for the first command."""
-        self.state = FirmwareState.WAITING
+        self.state: FirmwareState = "waiting"
         self.history: list[tuple[int, FirmwareState, str]] = []
-        self._timeout, self._release = timeout_ticks, release_ticks
         self._last = 0  # tick of the last command
         self._harmless_since: int | None = None
 
     def command(self, tick: int, asks: bool) -> None:
         """Take note of a command in `tick`."""
         gap, self._last = tick - self._last, tick
-        if self.state is FirmwareState.WAITING:
-            self._enter(tick, FirmwareState.OBEYING, "the first command")
-        if self.state is not FirmwareState.PROTECTED:
+        if self.state == "waiting":
+            self._enter(tick, "obeying", "the first command")
+        if self.state != "protected":
             return
         if asks:
             self._harmless_since = None
-        elif self._harmless_since is None or gap > self._timeout:
+        elif self._harmless_since is None or gap > TIMEOUT:
             self._harmless_since = tick
-        elif tick - self._harmless_since >= self._release:
-            self._enter(tick, FirmwareState.OBEYING, "harmless commands for long enough")
+        elif tick - self._harmless_since >= RELEASE:
+            self._enter(tick, "obeying", "harmless commands for long enough")
 
     def pass_tick(self, tick: int) -> None:
         """Look at the time without a command, at the end of `tick`."""
-        if self.state is FirmwareState.OBEYING and tick - self._last >= self._timeout:
+        if self.state == "obeying" and tick - self._last >= TIMEOUT:
             self._harmless_since = None
-            self._enter(tick, FirmwareState.PROTECTED, "no command")
+            self._enter(tick, "protected", "no command")
 
     def switch_off(self, tick: int) -> None:
         """The power is gone."""
-        if self.state is not FirmwareState.OFF:
-            self._enter(tick, FirmwareState.OFF, "no power")
+        if self.state != "off":
+            self._enter(tick, "off", "no power")
 
     def _enter(self, tick: int, state: FirmwareState, cause: str) -> None:
         self.state = state
         self.history.append((tick, state, cause))
-
-
-TICK_S = 0.001  # [s]
-ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
 def _window(event: Event) -> tuple[int, float]:
@@ -162,7 +154,12 @@ class Firmware:
         refused: frames that were not, by reason: length, crc, level (not low-level).
         notes: of believed ones: not_finite (motors), header (another than the robot's).
         is_cut: the cable is out, and no frame may pass.
-        worst: since the first command that asked for motion.
+        worst: largest values since the first command that asked for motion: ``torque_demand`` that
+            a command's law gave a motor at the joints of a state that was sent in the last ticks,
+            that which it fits best [N m]: so at what its sender could know, and motors may have
+            given less; ``excursion`` of a joint beyond its range [rad], 0 if none was;
+            ``temperature`` of a motor [deg C].
+        clock_ms: the robot's clock in [ms], without the wrap.
         first_damping_at: when, since the last command that asked for motion, the first one came
             that asked for none [s].
         button_pressed_at: when the first state with a remote's button was ready [s].
@@ -172,24 +169,21 @@ class Firmware:
         """Wake up, silent, at tick 0."""
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
-        self.is_cut, self.worst = False, WorstWatch(robot)
+        self.is_cut, self._legs = False, robot.legs
+        self.worst = dict.fromkeys(("torque_demand", "excursion", "temperature"), 0.0)
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None
         self._options, self._header = options, options.header
-        self._watch = CommandWatch(
-            round(options.command_timeout_s / TICK_S), round(options.release_s / TICK_S)
-        )
-        self._reply_every = max(1, round(1.0 / options.stream_hz / TICK_S))
-        self._thermal = Thermal(options.thermal)
+        self._watch, self._thermal = CommandWatch(), Thermal()
         self._windows = [(*_window(event), event) for event in options.events]
         self._edges = {edge for first, last, _ in self._windows for edge in (first, last)}
         self._wire = wire_of(robot)
-        self._drivers = MotorDrivers(options.brake_kd)
+        self._drivers = MotorDrivers()
         self._frame = StateFrame(options, self._wire)
         self._jams, self._driven = Jams(), np.zeros(JOINTS)  # from outside [N m]
-        self._ticks = self._tick = 0  # since the start; since the first command
+        self.clock_ms = self._tick = 0  # since the first command
         self._moved = self._pressed = False
-        self._reading, self._truth = plant.reading(), plant.truth()
+        self._reading = plant.reading()
         self._encoders = Encoders(self._reading.joint_position, self._reading.joint_velocity)
         joints = self._encoders.q, self._encoders.dq
         net = options.network  # which may hold up states and commands
@@ -204,22 +198,12 @@ class Firmware:
     @property
     def history(self) -> list[tuple[float, str, str]]:
         """Each change of state: time since the first command [s], state, cause."""
-        return [(tick * TICK_S, state.value, cause) for tick, state, cause in self._watch.history]
+        return [(tick * TICK_S, state, cause) for tick, state, cause in self._watch.history]
 
     @property
     def passive(self) -> bool:
         """Whether no motor is asked for a position or a torque."""
-        return self.state is FirmwareState.OFF or not asks_for_motion(self._drivers.rows)
-
-    @property
-    def clock_ms(self) -> int:
-        """The robot's clock, as its states tell it, in [ms] and without the wrap."""
-        first_ms = self._options.first_tick * self._options.tick_unit_s / TICK_S
-        return round(first_ms) + self._ticks
-
-    def skip(self, ticks: int) -> None:
-        """Advance the robot's clock by `ticks` of 1 ms without simulating its body."""
-        self._ticks += ticks
+        return self.state == "off" or not asks_for_motion(self._drivers.rows)
 
     def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
         """Run one tick: take LowCmd frames, return LowState frames."""
@@ -233,46 +217,47 @@ class Firmware:
         Of several commands the last one counts. Answers carry the state of this tick. Raises
         nothing for what a frame holds.
         """
-        if self.state is FirmwareState.OFF:
+        if self.state == "off":
             return []
         commands = [command for frame in frames if (command := self._believed(frame)) is not None]
-        if self.state is FirmwareState.WAITING and not commands:
+        if self.state == "waiting" and not commands:
             return []
         if self._tick in self._edges:
             self._disturb()
-        if self.state is FirmwareState.OFF:
+        if self.state == "off":
             return []
         for command in commands:
             self._obey(command, now)
         self._watch.pass_tick(self._tick)
-        protected = self.state is FirmwareState.PROTECTED
+        protected = self.state == "protected"
         self._drivers.follow(self._thermal.shut_down, self._encoders, protected)
         return self._answers(len(commands), now)
 
     def advance(self) -> None:
         """Simulate 1 ms under the law that holds now."""
-        self._ticks += 1
-        if self.state is FirmwareState.WAITING:
+        self.clock_ms += 1
+        if self.state == "waiting":
             self.plant.advance(None)
         else:
             self._tick += 1
             if self._jams:
                 truth = self.plant.truth()
                 self.plant.drive_joints(self._driven + self._jams.torque(truth.q[7:], truth.v[6:]))
-            self.plant.advance(self._drivers.command(self._ticks, self._ticks * TICK_S))
+            self.plant.advance(self._drivers.command(self.clock_ms, self.clock_ms * TICK_S))
         self._reading = reading = self.plant.reading()
         self._encoders.read(reading.joint_position, reading.joint_velocity, TICK_S)
         self._thermal.step(reading.joint_torque, TICK_S)
         if self._moved:
-            truth = self._truth = self.plant.truth()
-            self.worst.note(truth.q, truth.v, reading.joint_torque, self._thermal.temperature)
+            q, legs = self.plant.truth().q[7:], self._legs
+            self._note("excursion", np.maximum(legs.lower - q, q - legs.upper).max())
+            self._note("temperature", self._thermal.temperature.max())
 
     def _believed(self, frame: bytes) -> LowCommand | None:
         """The command of a good frame; others are counted."""
         try:
             command = decode_low_command(self._wire, frame)
         except WireError as error:
-            self.refused[error.fault.value] += 1
+            self.refused[error.fault] += 1
             return None
         if command.header.level_flag != LOW_LEVEL:
             self.refused["level"] += 1
@@ -285,15 +270,15 @@ class Firmware:
         self.notes["not_finite"] += self._drivers.take(command)
         asks = asks_for_motion(self._drivers.rows)
         self._watch.command(self._tick, asks)
-        if asks and not self._moved:
-            self._moved, self._truth = True, self.plant.truth()
         if asks:
-            rows, truth = self._drivers.rows, self._truth
-            told = min(largest_torque(rows, *joints) for joints in self._told)
-            self.worst.note_demand(told, largest_torque(rows, truth.q[7:], truth.v[6:]))
-            self.first_damping_at = None
+            told = min(largest_torque(self._drivers.rows, *joints) for joints in self._told)
+            self._note("torque_demand", told)
+            self._moved, self.first_damping_at = True, None
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now
+
+    def _note(self, name: str, value: float) -> None:
+        self.worst[name] = max(self.worst[name], float(value))
 
     def _disturb(self) -> None:
         """Do what begins or ends at this tick; events that overlap add up."""
@@ -305,15 +290,15 @@ class Firmware:
         for event in active:
             match event:
                 case StuckEncoder():
-                    stuck[motor_index(event.motor)] = True
+                    stuck[event.index] = True
                 case StuckVelocity():
-                    told_speed[motor_index(event.motor)] = event.value
+                    told_speed[event.index] = event.value
                 case Jam():
-                    jammed[motor_index(event.motor)] = True
+                    jammed[event.index] = True
                 case DriveJoint():
-                    self._driven[motor_index(event.motor)] += event.torque
+                    self._driven[event.index] += event.torque
                 case Heat():
-                    self._thermal.temperature[motor_index(event.motor)] = event.temperature
+                    self._thermal.temperature[event.index] = event.temperature
                 case RemoteHold():  # of a stick held twice, the later event's way
                     buttons, sticks = buttons.union(event.buttons), sticks | event.sticks
                 case VelocityPush():
@@ -333,85 +318,19 @@ class Firmware:
 
     def _answers(self, commands: int, now: float) -> list[bytes]:
         """This tick's state, as often as it is due."""
-        if self._options.reply == "stream":
-            count = int(self._tick % self._reply_every == 0)
-        else:
-            count = commands
+        count = 1 if self._options.reply == "stream" else commands
         if not count:
             return []
         if self._pressed and self.button_pressed_at is None:
             self.button_pressed_at = now
         self._frame.set_motors(self._drivers.mode, self._thermal.shut_down)
-        tick = self._options.first_tick + round(self._ticks * TICK_S / self._options.tick_unit_s)
+        tick = round(self.clock_ms * TICK_S / self._options.tick_unit_s)
         encoders = self._encoders
         self._told.append((encoders.q, encoders.dq))
         frame = self._frame.write(
             self._reading, encoders.q, encoders.dq, encoders.ddq, self._thermal.temperature, tick
         )
         return [frame] * count
-
-
-class WorstValues(msgspec.Struct, frozen=True):
-    """The largest values since the first command that asked for motion.
-
-    Attributes:
-        torque_demand: that a command's law gave a motor at the joints of a state that was sent in
-            the last ticks, that which it fits best [N m]: so at what its sender could know; the
-            motors may have given less.
-        torque_demand_true: the same at the true joints of the tick in which it came [N m].
-        excursion: of a joint beyond its range [rad], 0 if none was.
-        speed: of a joint [rad/s].
-        power: sum over the motors of |torque x speed| [W].
-        temperature: of a motor [deg C].
-        tilt: of the trunk from upright [rad].
-    """
-
-    torque_demand: float = 0.0
-    torque_demand_true: float = 0.0
-    excursion: float = 0.0
-    speed: float = 0.0
-    power: float = 0.0
-    temperature: float = 0.0
-    tilt: float = 0.0
-
-
-class WorstWatch:
-    """Keeps the largest values."""
-
-    def __init__(self, robot: Robot) -> None:
-        """Compile what is compiled; nothing seen yet."""
-        self._lower, self._upper = robot.legs.lower, robot.legs.upper
-        self._worst = np.zeros(7)
-        self.note(np.zeros(19), np.zeros(18), np.zeros(12), np.zeros(12))
-        tilt_of(np.zeros(4))
-        self._worst[:] = 0.0
-
-    def note_demand(self, told: float, true: float) -> None:
-        """A command's law gave at most these torques [N m], at measured and at true joints."""
-        self._worst[0] = max(self._worst[0], told)
-        self._worst[1] = max(self._worst[1], true)
-
-    def note(self, q: Array, v: Array, torque: Array, temperature: Array) -> None:
-        """See one tick: q (19), v (18), torques and temperatures (12)."""
-        _note(q, v, torque, temperature, self._lower, self._upper, self._worst)
-
-    def values(self) -> WorstValues:
-        """What the worst has been."""
-        return WorstValues(*self._worst.tolist())
-
-
-@njit(cache=True)
-def _note(
-    q: Array, v: Array, torque: Array, temperature: Array, lower: Array, upper: Array, worst: Array
-) -> None:
-    power = 0.0
-    for i in range(12):
-        worst[2] = max(worst[2], lower[i] - q[7 + i], q[7 + i] - upper[i])
-        worst[3] = max(worst[3], abs(v[6 + i]))
-        worst[5] = max(worst[5], temperature[i])
-        power += abs(torque[i] * v[6 + i])
-    worst[4] = max(worst[4], power)
-    worst[6] = max(worst[6], tilt_of(q[3:7]))
 
 
 Posture = Literal["standing", "lying", "fallen", "moving"]

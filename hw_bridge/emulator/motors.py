@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.emulator.options import ThermalOptions
 from hw_bridge.wire.layout import BRAKE, JOINTS, POS_STOP, SERVO, VEL_STOP
 from hw_bridge.wire.low_command import LowCommand, no_torque
 from robots.motor_law import motor_torque
@@ -45,12 +44,14 @@ class Encoders:
 
 
 Flags = NDArray[np.bool_]
+NONE = np.zeros(JOINTS, np.bool_)
+BRAKE_KD = 3.0  # [N m s/rad] of a motor that brakes; an assumption
 
 
 @njit(cache=True)
 def motor_rows(
     mode: NDArray[np.int64], q: Array, dq: Array, kp: Array, kd: Array, tau: Array,
-    shut_down: Flags, stuck: Flags, stuck_at: Array, brake_all: bool, brake_kd: float, out: Array,
+    shut_down: Flags, stuck: Flags, stuck_at: Array, brake_all: bool, out: Array,
 ) -> int:  # fmt: skip
     """Write the rows q, dq, kp, kd, tau (5, 12) of the law that the motors now follow.
 
@@ -65,7 +66,6 @@ def motor_rows(
         shut_down, stuck: (12) of the motors.
         stuck_at: (12) the angle that a stuck encoder shows [rad].
         brake_all: whether the robot brakes all motors, whatever was commanded.
-        brake_kd: damping of a braking motor [N m s/rad].
         out: (5, 12), overwritten.
 
     Returns:
@@ -79,7 +79,7 @@ def motor_rows(
         if shut_down[i]:
             continue
         if brake_all or mode[i] != SERVO or not finite:
-            out[3, i] = brake_kd
+            out[3, i] = BRAKE_KD
             continue
         out[4, i] = tau[i]
         if q[i] != POS_STOP:
@@ -128,23 +128,21 @@ class MotorDrivers:
         rows: (5, 12) the law followed now: q, dq, kp, kd, tau.
     """
 
-    def __init__(self, brake_kd: float) -> None:
-        """Compile what is compiled; brake with `brake_kd` [N m s/rad] until commanded otherwise."""
+    def __init__(self) -> None:
+        """Compile what is compiled; brake until commanded otherwise."""
         self.mode = self._brakes = np.full(JOINTS, BRAKE)
         self.rows = np.zeros((5, JOINTS))
-        self._brake_kd = brake_kd
         self._wanted = self.mode
         self._setpoints = no_torque()[:5]
         self._given = b""
-        self._none = np.zeros(JOINTS, np.bool_)
-        self._follow(self._none, self._none, np.zeros(JOINTS), True)
+        self._follow(NONE, NONE, np.zeros(JOINTS), True)
         largest_torque(self.rows, self.rows[0], self.rows[1])
         asks_for_motion(self.rows)
 
     def take(self, command: LowCommand) -> int:
         """Keep a command's setpoints; return how many motors have a number that is not finite."""
         self._wanted, self._setpoints = command.mode[:JOINTS], command.setpoints[:5]
-        return self._follow(self._none, self._none, self._setpoints[0], False)
+        return self._follow(NONE, NONE, self._setpoints[0], False)
 
     def follow(self, shut_down: Flags, encoders: Encoders, brake_all: bool) -> None:
         """Set the rows for what the robot is like now."""
@@ -164,9 +162,15 @@ class MotorDrivers:
 
     def _follow(self, shut_down: Flags, stuck: Flags, stuck_at: Array, brake_all: bool) -> int:
         return motor_rows(
-            self._wanted, *self._setpoints, shut_down, stuck, stuck_at, brake_all,
-            self._brake_kd, self.rows,
+            self._wanted, *self._setpoints, shut_down, stuck, stuck_at, brake_all, self.rows
         )  # fmt: skip
+
+
+# Of a motor's one thermal mass, warmed by torque squared: assumptions, as Unitree publishes none of
+# it. A motor that holds 10 N m for good ends 35 K above the air, and one that stalls at 33.5 N m
+# warms by 0.65 K/s. The firmware is known to shut one down at 60 deg C (walk_in_the_park) and more.
+AIR, RISE, TIME_CONSTANT = 25.0, 0.35, 600.0  # [deg C], [K/(N m)^2], [s]
+STOP, RESTART = 65.0, 55.0  # [deg C] at which a motor is shut down, and works again
 
 
 class Thermal:
@@ -177,35 +181,27 @@ class Thermal:
         shut_down: (12) whether the firmware has shut the motor down.
     """
 
-    def __init__(self, options: ThermalOptions) -> None:
+    def __init__(self) -> None:
         """Compile what is compiled; begin at the temperature of the air."""
-        self._options = options
-        self.temperature = np.full(12, options.ambient)
+        self.temperature = np.full(12, AIR)
         self.shut_down = np.zeros(12, np.bool_)
         self.step(np.zeros(12), 0.0)
 
     def step(self, torque: Array, period: float) -> None:
         """Step `period` [s] under torques (12) [N m]."""
-        o = self._options
-        _warm(
-            self.temperature, self.shut_down, torque, period / o.time_constant, o.ambient, o.rise,
-            o.stop, o.restart,
-        )  # fmt: skip
+        _warm(self.temperature, self.shut_down, torque, period / TIME_CONSTANT)
 
 
 @njit(cache=True)
-def _warm(
-    temperature: Array, shut_down: NDArray[np.bool_], torque: Array, share: float, ambient: float,
-    rise: float, stop: float, restart: float,
-) -> None:  # fmt: skip
+def _warm(temperature: Array, shut_down: Flags, torque: Array, share: float) -> None:
     """One explicit Euler step of `share` of the time constant."""
     for i in range(12):
-        final = ambient + rise * torque[i] * torque[i]
+        final = AIR + RISE * torque[i] * torque[i]
         if np.isfinite(final):
             temperature[i] += share * (final - temperature[i])
-        if temperature[i] >= stop:
+        if temperature[i] >= STOP:
             shut_down[i] = True
-        elif temperature[i] < restart:
+        elif temperature[i] < RESTART:
             shut_down[i] = False
 
 

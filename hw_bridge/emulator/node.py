@@ -7,8 +7,9 @@ import msgspec
 
 from hw_bridge.dds.link import DdsRobot
 from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant, is_still, posture_of
-from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
+from hw_bridge.emulator.network import Address, LossyNetwork
 from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.link import UdpLink
 from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
 from runtime.bus import Publisher
@@ -31,7 +32,7 @@ class EmulatorLoop:
         options: EmulatorOptions,
         robot: Robot,
         plant: Plant,
-        socket: RobotSocket | DdsRobot,
+        socket: UdpLink | DdsRobot,
         truths: Publisher[GroundTruth] | None,
     ) -> None:
         """See `run`."""
@@ -58,12 +59,13 @@ class EmulatorLoop:
             self.ticks_caught_up += 1
         lost = max(0, missed - CATCH_UP_TICKS)
         self.ticks_lost += lost
-        self.firmware.skip(lost)  # a clock that stood still would make every later state look old
+        # A clock that stood still would make every later state look old.
+        self.firmware.clock_ms += lost
 
     def tick(self, now: float) -> None:
         """Take pending frames at `now` [s], answer, simulate 1 ms."""
-        for data, sender in self._socket.receive():
-            self.inbound.push(data, sender, now)
+        for each in self._socket.receive():
+            self.inbound.push(each.data, each.sender, now)
         frames = []
         for frame, sender in self.inbound.pop(now):
             frames.append(frame)
@@ -101,17 +103,14 @@ class EmulatorLoop:
             "commands": firmware.commands,
             "refused": dict(firmware.refused),
             "notes": {note: count for note, count in firmware.notes.items() if count},
-            "state": firmware.state.value,
+            "state": firmware.state,
             "history": [list(change) for change in firmware.history],
             "posture": posture_of(self._plant.truth(), self._stand_height),
             "passive": firmware.passive,
-            "worst": msgspec.to_builtins(firmware.worst.values()),
+            "worst": dict(firmware.worst),
             "first_damping_at": firmware.first_damping_at,
             "button_pressed_at": firmware.button_pressed_at,
-            "network": {
-                "in": msgspec.to_builtins(self.inbound.counts),
-                "out": msgspec.to_builtins(self.outbound.counts),
-            },
+            "network": {"in": dict(self.inbound.counts), "out": dict(self.outbound.counts)},
             "send_errors": self._socket.send_errors,
             "missed": statistics.missed,
             "caught_up": self.ticks_caught_up,
@@ -124,7 +123,7 @@ def run(
     options: EmulatorOptions,
     robot: Robot,
     plant: Plant,
-    socket: RobotSocket | DdsRobot,
+    socket: UdpLink | DdsRobot,
     clock: Clock,
     stop: Stop,
     truths: Publisher[GroundTruth] | None = None,
@@ -135,7 +134,7 @@ def run(
         options: of the emulator.
         robot: that is emulated.
         plant: its body, at its start.
-        socket: bound; closing it stays the caller's.
+        socket: see `robot_end`; closing it stays the caller's.
         clock: real time, ticking every 1 ms.
         stop: true when the process shall end.
         truths: where the true state goes, every 5 ms.
@@ -145,8 +144,8 @@ def run(
         reason), `notes`, `state` and its `history` (time since the first command [s], state,
         cause), `posture` (standing, lying, fallen, moving), `passive` (no motor is asked for a
         position or a torque),
-        `worst` (see WorstValues),
-        `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
+        `worst` (see `Firmware`), `first_damping_at` and `button_pressed_at` (monotonic [s] or
+        None, resolved to a tick),
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
         `lateness_us`.
     """

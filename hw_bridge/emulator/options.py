@@ -16,29 +16,15 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from hw_bridge.wire.layout import Header
+from hw_bridge.wire.layout import LOW_LEVEL, Header
 from hw_bridge.wire.remote import encode_remote
 from robots.conventions import JOINT_NAMES
 from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]
 Share = Annotated[float, Range("-", 0.0, 1.0)]
-Celsius = Annotated[float, Range("deg C", -40.0, 127.0)]
 Word = Annotated[int, Range("-", 0, 2**32 - 1)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
-
-
-def motor_index(motor: int | str) -> int:
-    """Index 0 to 11 of a motor given by name or index.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if isinstance(motor, int) and 0 <= motor < len(MOTORS):
-        return motor
-    if motor in MOTORS:
-        return MOTORS.index(str(motor))
-    raise ValueError(f"motor is {motor!r}; accepted: 0 to 11 or one of {', '.join(MOTORS)}")
 
 
 class Incident(Options, frozen=True, tag_field="kind"):
@@ -61,8 +47,18 @@ class MotorIncident(Incident, frozen=True):
     motor: Annotated[int, Range("-", 0, len(MOTORS) - 1)] | str
 
     def check(self) -> None:
-        """Raise ValueError for a number or a motor that is not accepted."""
-        motor_index(self.motor)
+        """Raise ValueError for a motor that is none."""
+        _ = self.index
+
+    @property
+    def index(self) -> int:
+        """Of the motor, 0 to 11."""
+        if isinstance(self.motor, int):
+            return self.motor
+        if self.motor in MOTORS:
+            return MOTORS.index(self.motor)
+        names = ", ".join(MOTORS)
+        raise ValueError(f"motor is {self.motor!r}; accepted: 0 to 11 or one of {names}")
 
 
 class Cut(Incident, frozen=True, tag="cut"):
@@ -153,36 +149,6 @@ Event = (
 )  # fmt: skip
 
 
-class ThermalOptions(Options, frozen=True):
-    """One motor's heat, the same for all twelve: one thermal mass, warmed by torque squared.
-
-    Unitree publishes none of this; the numbers are assumptions. With them a motor that holds
-    10 N m for good ends 35 K above the air, and one that stalls at 33.5 N m warms by 0.65 K/s.
-
-    Attributes:
-        ambient: temperature of the air, and of the motors at the start.
-        rise: final warming per torque squared.
-        time_constant: time constant of warming and cooling.
-        stop: temperature at which the firmware shuts a motor down; 60 deg C (walk_in_the_park) and
-            more are known.
-        restart: temperature below which it works again.
-    """
-
-    ambient: Celsius = 25.0
-    rise: Annotated[float, Range("K/(N m)^2", 0.0, 1000.0)] = 0.35
-    time_constant: Annotated[float, Range("s", 0.001, 1e9)] = 600.0
-    stop: Celsius = 65.0
-    restart: Celsius = 55.0
-
-    def check(self) -> None:
-        """Raise ValueError, naming the option and what it takes."""
-        if not self.ambient < self.restart < self.stop:
-            raise ValueError(
-                f"restart is {self.restart:g}; give more than ambient, {self.ambient:g}, and less "
-                f"than stop, {self.stop:g} deg C"
-            )
-
-
 class NetworkOptions(Options, frozen=True):
     """What happens to each frame, the same in both directions; the draws are independent.
 
@@ -204,14 +170,6 @@ class NetworkOptions(Options, frozen=True):
     jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
     seed: Word = 0
 
-    @property
-    def perfect(self) -> bool:
-        """Whether every frame arrives once, whole and at once."""
-        return not (self.loss or self.duplicate or self.reorder or self.corrupt or self.jitter_s)
-
-
-Counts4 = tuple[int, int, int, int]
-
 
 class EmulatorOptions(Options, frozen=True):
     """The emulated robot's address, firmware and faults.
@@ -223,23 +181,12 @@ class EmulatorOptions(Options, frozen=True):
         port: 8007 is the robot's (unitree_legged_sdk v3.3.1 udp.h); 0 takes a free one.
         domain: domain of DDS, for a robot that speaks it; 0 with port 0 takes a random one.
         reply: `per_command` answers each command with one state, as the vendor's client expects;
-            `stream` sends states at `stream_hz`. Which of the two the robot does is not published.
-        stream_hz: rate of a stream.
-        comm_version: number in the header, as the next three; invented, and not zero, so that a
-            missing copy shows.
-        robot_id: number of the robot.
-        serial: serial number.
-        bandwidth: number of the bandwidth.
+            `stream` sends one every 1 ms. Which of the two the robot does is not published.
+        robot_id: number of the robot, in its header.
+        serial: serial number, in its header.
         tick_unit_s: length of the state's tick (`hardware.tick_unit_s`).
-        first_tick: the tick at the start, for runs over its wrap.
-        foot_force_scale: force that a foot sensor's count stands for; an assumption.
-        foot_force_offset: count of each unloaded foot; -1 to -23 in a public log.
-        command_timeout_s: time without a command after which the robot brakes all motors
-            (`hardware.safety.command_age_max_s`).
-        release_s: how long commands must ask for neither position nor torque before it obeys again;
+        foot_force_offset: count of each unloaded foot; -1 to -23 in a public log. A count is 1 N,
             an assumption.
-        brake_kd: damping of a motor that brakes; an assumption.
-        thermal: how motors warm up.
         network: faults of the network, in both directions.
         events: what goes wrong, and when.
     """
@@ -248,21 +195,12 @@ class EmulatorOptions(Options, frozen=True):
     port: Annotated[int, Range("-", 0, 65535)] = 8007
     domain: Annotated[int, Range("-", 0, 230)] = 0
     reply: Literal["per_command", "stream"] = "per_command"
-    stream_hz: Annotated[float, Range("Hz", 1.0, 1000.0)] = 1000.0
-    comm_version: Annotated[int, Range("-", 0, 2**16 - 1)] = 3
     robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
     serial: Word = 20211207
-    bandwidth: Annotated[int, Range("-", 0, 2**8 - 1)] = 8
     tick_unit_s: Annotated[float, Range("s", 1e-7, 0.01)] = 1e-3
-    first_tick: Word = 0
-    foot_force_scale: Annotated[float, Range("N/count", 1e-3, 1e3)] = 1.0
-    foot_force_offset: Annotated[Counts4, Range("counts", -(2**15) + 1, 2**15 - 1)] = (
-        -1, -23, -8, -14,
-    )  # fmt: skip
-    command_timeout_s: Annotated[float, Range("s", 0.001, 10.0)] = 0.03
-    release_s: Annotated[float, Range("s", 0.0, 60.0)] = 0.5
-    brake_kd: Annotated[float, Range("N m s/rad", 0.0, 20.0)] = 3.0
-    thermal: ThermalOptions = ThermalOptions()
+    foot_force_offset: Annotated[
+        tuple[int, int, int, int], Range("counts", -(2**15) + 1, 2**15 - 1)
+    ] = (-1, -23, -8, -14)
     network: NetworkOptions = NetworkOptions()
     events: tuple[Event, ...] = ()
 
@@ -275,10 +213,5 @@ class EmulatorOptions(Options, frozen=True):
 
     @property
     def header(self) -> Header:
-        """What the robot's frames begin with."""
-        return Header(
-            comm_version=self.comm_version,
-            robot_id=self.robot_id,
-            serial=self.serial,
-            bandwidth=self.bandwidth,
-        )
+        """What the robot's frames begin with; no number is zero, so that a missing copy shows."""
+        return Header(LOW_LEVEL, 3, self.robot_id, self.serial, 8)

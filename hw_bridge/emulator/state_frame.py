@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hw_bridge.emulator.motors import AIR
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.wire.frame import seal
 from hw_bridge.wire.layout import JOINTS, OVERHEATED, SERVO, Wire
@@ -69,7 +70,6 @@ class StateFrame:
         record = self._record[0]
         self._motors = record["motors"][:JOINTS]
         self._offset = np.array(options.foot_force_offset, np.float64)
-        self._per_newton = 1.0 / options.foot_force_scale
         self._echoed = (b"", b"")
         zero = np.zeros(JOINTS)
         write_numbers(
@@ -78,7 +78,7 @@ class StateFrame:
         )  # fmt: skip
         self._record[:] = np.zeros((), wire.state)
         wire.write_header(record, options.header)
-        record["imu_temperature"] = int(min(127.0, options.thermal.ambient + _SELF_HEATING))
+        record["imu_temperature"] = int(AIR + _SELF_HEATING)
         self.hold_remote(frozenset(), {})
 
     def hold_remote(self, buttons: frozenset[str], sticks: Mapping[str, float]) -> None:
@@ -112,7 +112,7 @@ class StateFrame:
             self._record, self._wire.torque_scale, reading.quaternion_imu_in_world,
             reading.angular_velocity_imu, reading.linear_acceleration_imu, q, dq, ddq,
             reading.joint_torque, temperature,
-            np.rint(reading.foot_force * self._per_newton + self._offset),
+            np.rint(reading.foot_force + self._offset),
         )  # fmt: skip
         self._record["tick"] = tick & 0xFFFFFFFF
         return seal(self._frame)

@@ -38,19 +38,20 @@ class Driver:
         height: of the trunk [m]; None: that of the gait.
     """
 
+    has_changed, _sequence = False, 0
+    height: float | None = None
+
     def __init__(self, gait: Gait) -> None:
         """Stand until something comes."""
-        self.has_changed, self.gait = False, gait
-        self.height: float | None = None
-        self._sequence = 0
+        self.gait = gait
 
     @property
     def velocity(self) -> Velocity:
         """The velocity that is asked for [m/s], [m/s], [rad/s]."""
         return Velocity()
 
-    def command(self, now: float) -> Command | None:
-        """The command at `now` [s]; None for none."""
+    def command(self, now: float) -> Command:
+        """The command at `now` [s]."""
         self.has_changed, self._sequence = False, self._sequence + 1
         return Command(
             sequence=self._sequence, time=now, gait=self.gait, height=self.height,
@@ -83,9 +84,7 @@ class Pacer:
         if now < self._due and (now < self._soonest or not self._driver.has_changed):
             return
         self._due, self._soonest = now + PERIOD_S, now + LEAST_S
-        command = self._driver.command(now)
-        if command is not None:
-            self._send(command)
+        self._send(self._driver.command(now))
 
     def end(self, now: float) -> None:
         """Ask for a stand, where there was a command: a robot need not wait for the silence."""
@@ -112,26 +111,22 @@ class KeyDevice:
     Attributes:
         driver: what the keys drive.
         quit: q was pressed.
+        loss: why nothing can come any more; empty while something can.
     """
+
+    loss, quit = "", False
 
     def __init__(self, fd: int, options: KeyOptions, bounds: CommandBounds) -> None:
         """Read keys from the open file `fd`."""
-        self.driver, self.quit = KeyDriver(options, bounds), False
-        self._fd, self._keyboard = fd, Keyboard(fd, self._press)
-
-    @property
-    def loss(self) -> str:
-        """Why nothing can come any more; empty while something can."""
-        return "" if self._keyboard.open else "the keyboard has gone"
-
-    def fileno(self) -> int:
-        """To wait with."""
-        return self._fd
+        self.driver, self._keyboard = KeyDriver(options, bounds), Keyboard(fd, self._press)
+        self.fileno = self._keyboard.fileno
 
     def poll(self) -> None:
         """Read pending events and pass them to the driver. Never blocks, never raises."""
         if any(request is Request.STOP for request, _ in self._keyboard.poll()):
             self.driver.stand()
+        if not self._keyboard.open:
+            self.loss = "the keyboard has gone"
 
     def _press(self, keys: str) -> None:
         self.quit |= QUIT in keys
@@ -144,9 +139,10 @@ class GamepadDevice:
     Attributes:
         driver: what it drives.
         quit: never: a gamepad has no such key.
+        loss: why nothing can come any more; empty while something can.
     """
 
-    quit = False
+    loss, quit = "", False
 
     def __init__(self, options: SourceOptions, device: str) -> None:
         """Open a `device` such as /dev/input/js0.
@@ -156,24 +152,13 @@ class GamepadDevice:
         """
         self._joystick = Joystick(device, "--gamepad")
         self.driver = GamepadDriver(options.gamepad, options.sticks)
-
-    @property
-    def loss(self) -> str:
-        """Why nothing can come any more; empty while something can."""
-        return "" if self._joystick.open else "the gamepad has gone"
-
-    def fileno(self) -> int:
-        """To wait with."""
-        return self._joystick.fileno()
+        self.fileno = self._joystick.fileno
 
     def poll(self) -> None:
         """Read pending events and pass them to the driver. Never blocks, never raises."""
         self.driver.take(self._joystick.events())
-        self.driver.is_gone = not self._joystick.open
-
-    def close(self) -> None:
-        """Let go of the device; safe to call twice."""
-        self._joystick.close()
+        if not self._joystick.open:
+            self.loss = "the gamepad has gone"
 
 
 Device = KeyDevice | GamepadDevice
@@ -204,28 +189,25 @@ class Steering:
             runs: whether the stack has the robot.
             remote: its newest state.
         """
+        driver = self._driver
         if runs is not self._runs:
-            self._begin_or_end(runs)
+            self._runs = runs
+            if isinstance(driver, KeyDriver):
+                driver.stand()  # a run begins with a stand, whatever was held in the one before
         if not runs:
             return
-        if isinstance(self._driver, RemoteDriver):
-            self._driver.take(remote)
+        if isinstance(driver, RemoteDriver):
+            driver.take(remote)
         self.pacer.tick(now)
-
-    def _begin_or_end(self, runs: bool) -> None:
-        """A run begins with a stand, whatever was held in the one before."""
-        self._runs = runs
-        if isinstance(self._driver, KeyDriver):
-            self._driver.stand()
 
 
 class StickDriver(Driver):
     """The command that sticks ask for."""
 
-    def __init__(self, options: StickOptions | None = None) -> None:
+    def __init__(self, options: StickOptions) -> None:
         """All sticks in the middle."""
-        self._options = options or StickOptions()
-        super().__init__(self._options.gait)
+        self._options = options
+        super().__init__(options.gait)
 
     @property
     def sticks(self) -> Velocity:
@@ -254,51 +236,30 @@ HELD: Final = FULL // 2
 
 
 class GamepadDriver(StickDriver):
-    """Left stick forward and sideways, right stick turns; without the dead man a stand.
+    """Left stick forward and sideways, right stick turns; without the dead man a stand."""
 
-    Attributes:
-        is_gone: the gamepad has gone; from then on there are no commands.
-    """
-
-    def __init__(
-        self, options: GamepadOptions | None = None, sticks: StickOptions | None = None
-    ) -> None:
+    def __init__(self, options: GamepadOptions, sticks: StickOptions) -> None:
         """Stand until the first events."""
         super().__init__(sticks)
-        self.is_gone = False
-        self._numbers = options or GamepadOptions()
-        self._axes: dict[int, int] = {}
-        self._buttons: dict[int, int] = {}
+        self._numbers = options
+        self._state: dict[tuple[int, int | None], int] = {}  # of axes and buttons
 
     def take(self, events: Iterable[JoystickEvent]) -> None:
         """Take events in their order."""
         before = self.sticks
         for event in events:
-            if event.kind in (AXIS, BUTTON):
-                state = self._axes if event.kind == AXIS else self._buttons
-                state[event.number] = event.value
+            self._state[event.kind, event.number] = event.value
         self.has_changed |= self.sticks != before
 
     @property
     def sticks(self) -> Velocity:
         """Where the sticks are; in the middle where the dead man is not held."""
-        if not self._held:
+        numbers, state = self._numbers, self._state
+        pulled = state.get((AXIS, numbers.dead_man_axis), 0) > HELD
+        if not (pulled or state.get((BUTTON, numbers.dead_man_button))):
             return Velocity()
-        numbers = self._numbers
-        return Velocity(*(
-            -self._axes.get(axis, 0) / FULL
-            for axis in (numbers.forward, numbers.left, numbers.turn)
-        ))  # fmt: skip
-
-    def command(self, now: float) -> Command | None:
-        """The command at `now` [s]; None once the gamepad has gone."""
-        return None if self.is_gone else super().command(now)
-
-    @property
-    def _held(self) -> bool:
-        axis, button = self._numbers.dead_man_axis, self._numbers.dead_man_button
-        pulled = axis is not None and self._axes.get(axis, 0) > HELD
-        return pulled or (button is not None and self._buttons.get(button, 0) != 0)
+        axes = numbers.forward, numbers.left, numbers.turn
+        return Velocity(*(-state.get((AXIS, axis), 0) / FULL for axis in axes))
 
 
 # None of them stops the robot, alone or with another one (`OperatorOptions.remote_stop`).
@@ -345,6 +306,7 @@ _GAITS: Final[dict[str, Gait]] = {
 }  # fmt: skip
 _HEIGHTS: Final = {"+": 1, "=": 1, "-": -1}  # on many keyboards = is + without shift
 _STAND: Final = ("0", "1")
+_ALL: Final = {*_MOVES, *_GAITS, *_HEIGHTS}
 
 
 class CommandBounds(NamedTuple):
@@ -367,7 +329,8 @@ class KeyDriver(Driver):
         """Stand until the first key."""
         super().__init__("auto")
         self._options, self._bounds = options, bounds
-        self._steps = dict.fromkeys(Velocity._fields, 0)
+        self.stand()
+        self.has_changed = False
 
     def press(self, keys: str) -> None:
         """Take keys in their order; others than those of `HELP` mean nothing."""
@@ -377,13 +340,17 @@ class KeyDriver(Driver):
             if key in _MOVES:
                 self._move(*_MOVES[key])
             elif key in _GAITS:
-                self.gait, self.has_changed = _GAITS[key], True
-            elif key in _HEIGHTS:
-                self._raise(_HEIGHTS[key])
+                self.gait = _GAITS[key]
+            elif key in _HEIGHTS:  # before the first one it is that of the stand
+                low, high = self._bounds.height
+                height = self._bounds.stand_height if self.height is None else self.height
+                height += _HEIGHTS[key] * self._options.height
+                self.height = min(high, max(low, height))
+            self.has_changed |= key in _ALL
 
     def stand(self) -> None:
         """Ask for no velocity from now on."""
-        self._steps = dict.fromkeys(self._steps, 0)
+        self._steps = dict.fromkeys(Velocity._fields, 0)
         self.has_changed = True
 
     @property
@@ -396,11 +363,3 @@ class KeyDriver(Driver):
         """One step of a velocity, as far as it may go."""
         limit = int(getattr(self._bounds, name) / getattr(self._options, name) + 1e-9)
         self._steps[name] = min(limit, max(-limit, self._steps[name] + sign))
-        self.has_changed = True
-
-    def _raise(self, sign: int) -> None:
-        """One step of the height; before the first it is that of the stand."""
-        low, high = self._bounds.height
-        height = self._bounds.stand_height if self.height is None else self.height
-        self.height = min(high, max(low, height + sign * self._options.height))
-        self.has_changed = True

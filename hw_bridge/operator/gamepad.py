@@ -12,12 +12,10 @@ import logging
 import os
 import stat
 import struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from hw_bridge.states import Request, RequestWithCause
-
-if TYPE_CHECKING:
-    from hw_bridge.options import GamepadButtons
 
 BUTTON: Final = 0x01
 AXIS: Final = 0x02
@@ -106,18 +104,19 @@ class Gamepad:
     robot is up: an event at least every `silence_s`.
     """
 
-    def __init__(self, path: str, buttons: GamepadButtons, silence_s: float = 1.0) -> None:
+    def __init__(self, path: str, buttons: Mapping[str, Any], silence_s: float = 1.0) -> None:
         """Open the device; `silence_s` is how long it may be silent while the robot is up [s].
+
+        `buttons` are those of `GamepadButtons` as plain data.
 
         Raises:
             ValueError: it cannot be opened.
         """
         self._joystick = Joystick(path, "operator.gamepad")
-        self._meaning = {
-            buttons.stand_up: Request.STAND_UP,
-            buttons.run: Request.RUN,
-            buttons.sit_down: Request.SIT_DOWN,
-        } | dict.fromkeys(buttons.stop, Request.STOP)
+        steps = (Request.STAND_UP, Request.RUN, Request.SIT_DOWN)
+        self._meaning = dict.fromkeys(buttons["stop"], Request.STOP)
+        self._meaning |= {buttons[step.value]: step for step in steps}
+        self.fileno = self._joystick.fileno
         self._silence_s, self._heard = silence_s, 0.0  # heard when [s]
         self._ended = False  # the end was reported, or `close` was called
 
@@ -126,11 +125,7 @@ class Gamepad:
         """Whether events may still come."""
         return self._joystick.open
 
-    def fileno(self) -> int:
-        """To wait for events with."""
-        return self._joystick.fileno()
-
-    def begin(self) -> list[RequestWithCause]:
+    def begin(self, _now: float = 0.0) -> list[RequestWithCause]:
         """Drop what was pressed before, and return the stop in it. Never blocks, never raises."""
         asked: list[RequestWithCause] = []
         for _ in range(_MOST_READS):
@@ -165,13 +160,12 @@ class Gamepad:
         self._joystick.close()
 
     def _requests(self, events: list[JoystickEvent]) -> list[RequestWithCause]:
-        return [asked for event in events for asked in self._read(event)]
-
-    def _read(self, event: JoystickEvent) -> list[RequestWithCause]:
-        """The request of one event: of those at opening only a stop button that is held."""
-        request = self._meaning.get(event.number)
-        if event.kind != BUTTON or event.value == 0 or request is None:
-            return []
-        if request is Request.STOP:
-            return [(request, f"stopped by the operator (gamepad button {event.number})")]
-        return [] if event.at_opening else [(request, "")]
+        """Of buttons that are pressed; of those that were at opening a stop alone."""
+        asked: list[RequestWithCause] = []
+        for kind, number, value, at_opening in events:
+            request = self._meaning.get(number) if kind == BUTTON and value else None
+            if request is Request.STOP:
+                asked.append((request, f"stopped by the operator (gamepad button {number})"))
+            elif request is not None and not at_opening:
+                asked.append((request, ""))
+        return asked

@@ -220,10 +220,8 @@ class Keyboard:
         if keys is None:
             return self._gone()
         if pulse is None:
-            return self._hand_over(keys) if keys else []
-        keys = pulse.take(keys, now)
-        asked = self._hand_over(keys) if keys else []
-        return asked + pulse.judge(now, up)
+            return self._hand_over(keys)
+        return self._hand_over(pulse.take(keys, now)) + pulse.judge(now, up)
 
     def close(self) -> None:
         """Ask the terminal nothing more; safe to call twice. The file stays open."""

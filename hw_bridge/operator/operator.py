@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from hw_bridge.operator.gamepad import Gamepad
@@ -44,28 +43,25 @@ class Inputs:
             ValueError: the gamepad cannot be opened.
         """
         silence_s, path = options["silence_s"], options["gamepad"]
-        buttons: Any = SimpleNamespace(**options["gamepad_buttons"])
-        self._gamepad = None if path is None else Gamepad(path, buttons, silence_s)
-        self._keyboard = (
-            Keyboard(keyboard_fd, other_keys, silence_s) if options["keyboard"] else None
-        )
+        self._means: list[Gamepad | Keyboard] = []
+        if path is not None:
+            self._means.append(Gamepad(path, options["gamepad_buttons"], silence_s))
+        if options["keyboard"]:
+            self._means.append(Keyboard(keyboard_fd, other_keys, silence_s))
         self._stops: list[RequestWithCause] = []  # asked for before the robot was there
 
     @property
     def sources(self) -> list[int]:
         """File descriptors from which something may come."""
-        means = (self._gamepad, self._keyboard)
-        return [each.fileno() for each in means if each is not None and each.open]
+        return [each.fileno() for each in self._means if each.open]
 
     def begin(self, now: float) -> None:
         """The robot is there: what was typed and pressed until now is dropped, but for a stop.
 
         From `now` on [s] a terminal that freezes is noticed. Never blocks, never raises.
         """
-        if self._gamepad is not None:
-            self._stops += self._gamepad.begin()
-        if self._keyboard is not None:
-            self._stops += self._keyboard.begin(now)
+        for each in self._means:
+            self._stops += each.begin(now)
 
     def poll(self, now: float, up: bool) -> list[RequestWithCause]:
         """Return what has been asked for since the last call. Never blocks, never raises.
@@ -75,17 +71,14 @@ class Inputs:
             up: whether the robot is off the ground, or on its way there.
         """
         asked, self._stops = self._stops, []
-        if self._gamepad is not None:
-            asked += self._gamepad.poll(now, up)
-        if self._keyboard is not None:
-            asked += self._keyboard.poll(now, up)
+        for each in self._means:
+            asked += each.poll(now, up)
         return asked
 
     def close(self) -> None:
         """Let go of the devices; safe to call twice."""
-        for each in (self._gamepad, self._keyboard):
-            if each is not None:
-                each.close()
+        for each in self._means:
+            each.close()
 
 
 LOG = logging.getLogger(__name__)

@@ -44,9 +44,10 @@ Array = NDArray[np.float64]
 _FIRST: Final = SENT.start
 Bounds = Any  # the element of one motor of `bounds_of`
 
-GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE = 1, 2, 4, 8, 16, 32
-MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE = 64, 128, 256, 512
-NOT_MEASURED, CLOCK, GAP = 1024, 2048, 4096
+(
+    GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE,
+    MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE, NOT_MEASURED, CLOCK, GAP,
+) = (1 << bit for bit in range(13))  # fmt: skip
 REASONS = (
     "gain", "target", "slew", "range", "velocity", "torque",
     "motor_power", "total_power", "measurement", "not_finite", "not_measured", "clock", "gap",
@@ -55,6 +56,12 @@ REASONS = (
 ROUNDING = 1e-9  # [N m], [W]: less is no excess; the wire's torque comes in steps of 0.004
 VELOCITY_RAMP = 2.0  # [rad/s] before the limit in which driving torque falls to nothing
 FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no measurement
+POSITION_MARGIN = 0.05  # [rad] to the end of a joint's range, from where no torque drives it out
+STOP_STIFFNESS = 120.0  # [N m/rad] by which that torque falls on the way there; spring beyond
+# Brakes a joint on its way out [N m s/rad]: a light leg (0.03 kg m^2) that the full torque drives
+# out from the stand ends at the margin, even if commands act 10 ms late.
+STOP_DAMPING = 4.0
+DAMPING_KD = 3.0  # [N m s/rad] that replaces what cannot be sent
 
 
 @njit(cache=True)
@@ -85,9 +92,9 @@ def outward_cap(distance: float, speed: float, b: Bounds) -> float:
         speed: outwards [rad/s].
         b: the limits.
     """
-    beyond_margin = max(0.0, distance - b.position_margin)
-    spring = b.stop_stiffness * (beyond_margin + min(0.0, distance))
-    cap = spring - b.stop_damping * max(0.0, speed)
+    beyond_margin = max(0.0, distance - POSITION_MARGIN)
+    spring = STOP_STIFFNESS * (beyond_margin + min(0.0, distance))
+    cap = spring - STOP_DAMPING * max(0.0, speed)
     return min(b.torque_limit, max(-b.torque_limit, cap))
 
 
@@ -168,18 +175,6 @@ def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: Bounds
 
 
 @njit(cache=True)
-def _bound_damping(row: Array, b: Bounds) -> int:
-    """Keep the damping of a passive row within the gain's bound, in place.
-
-    Whatever the measured speed: it may be old or false, and a motor bounds its own torque.
-    """
-    kd = min(b.kd_max, row[3])
-    hit = GAIN if kd != row[3] else 0
-    row[3] = kd
-    return hit
-
-
-@njit(cache=True)
 def limit(
     rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Record
 ) -> tuple[Array, int]:
@@ -205,10 +200,13 @@ def limit(
         active[i] = not is_passive(out[i])
         if active[i] and not believed:
             out[i, :] = 0.0
-            out[i, 0], out[i, 3] = POS_STOP, b.damping_kd
+            out[i, 0], out[i, 3] = POS_STOP, DAMPING_KD
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
-            hits |= _bound_damping(out[i], b)
+            # Whatever the measured speed: it may be false, and a motor bounds its own torque.
+            kd = min(b.kd_max, out[i, 3])
+            hits |= GAIN if kd != out[i, 3] else 0
+            out[i, 3] = kd
             u[i] = row_torque(out[i], q[i], dq[i])
             continue
         row = out[i].copy()
@@ -246,16 +244,10 @@ def _step(now: float, before: Array, last: Array, b: Bounds) -> tuple[float, int
     if since < 0.0:
         return 0.0, CLOCK
     if since > b.command_age_max_s:
-        _let_go(last)
+        last[:] = 0.0
+        last[:, 0], last[:, 1] = POS_STOP, VEL_STOP
         return b.torque_slew * TICK, GAP
     return b.torque_slew * min(since, CATCH_UP_S), 0
-
-
-@njit(cache=True)
-def _let_go(rows: Array) -> None:
-    """Make rows (12, 5) those without torque."""
-    rows[:] = 0.0
-    rows[:, 0], rows[:, 1] = POS_STOP, VEL_STOP
 
 
 @njit(cache=True)
@@ -284,7 +276,7 @@ def _sendable(
             return out, hits
         fault = NOT_FINITE
     rows = np.zeros((12, 5))
-    rows[:, 0], rows[:, 3] = POS_STOP, min(b.kd_max, b.damping_kd) if is_known else b.damping_kd
+    rows[:, 0], rows[:, 3] = POS_STOP, min(b.kd_max, DAMPING_KD) if is_known else DAMPING_KD
     return rows, fault
 
 

@@ -41,6 +41,11 @@ TORQUE_SWING = 4.0  # [N m] of the motor's torque, no friction in the gear holds
 LEG_WAY = 0.3  # [rad] that each other joint of the leg has travelled
 LEG_FACTOR = 5.0  # times as long must a position stand still beside a moving leg
 SAMPLES = 10  # a position or speed must have been repeated in, however long frames were lost
+CONFIRM_S = 0.01  # for which what is wrong must last to be believed
+POWER_SAMPLES = 12.0  # more above than below the limit stop the robot; the vendor's are 6 of 2 ms
+MODE_LOST_S, MODE_START_S = 0.02, 0.25  # out of servo mode; that a motor may take to enter it
+STUCK_S = 0.05  # for which a position or a speed may not change in a bit while the other does
+JAM_WAY, JAM_S = 0.02, 0.3  # [rad], [s] a motor pushes so long, and moves its joint no further
 LONGEST_STEP_S = 0.005  # for which one sample of a speed speaks, when frames are lost
 WINDOW_FACTOR = 10.0  # times as long are words for a motion added up, then anew
 NEAR_STOP = 0.03  # [rad] from the end of the range a joint may press on its stop without moving
@@ -85,14 +90,14 @@ def _must_move(record: Array, motor: int, loaded: bool, still_s: float, b: Bound
     leg, row = 3 * (motor // 3), record[motor]
     if abs(row[_TRAVEL]) > WAY:
         return True
-    if not loaded or still_s < b.encoder_stuck_s:
+    if not loaded or still_s < STUCK_S:
         return False
     inside = b.lower + NEAR_STOP < row[_Q] < b.upper - NEAR_STOP
     if inside and row[_MOST] - row[_LEAST] > TORQUE_SWING:
         return True
     way_a = record[leg + (motor + 1 - leg) % 3, _PATH] - row[_PATH_A]
     way_b = record[leg + (motor + 2 - leg) % 3, _PATH] - row[_PATH_B]
-    return still_s > LEG_FACTOR * b.encoder_stuck_s and min(way_a, way_b) > LEG_WAY
+    return still_s > LEG_FACTOR * STUCK_S and min(way_a, way_b) > LEG_WAY
 
 
 @njit(cache=True)
@@ -101,8 +106,7 @@ def _watch_encoders(
     bounds: Record,
 ) -> tuple[int, int]:  # fmt: skip
     """Take in a sample `step_s` [s] after the one before; what is wrong, and the motor."""
-    fault, found = OK, -1
-    stuck_s, fastest = bounds[0].encoder_stuck_s, bounds[0].velocity_stop
+    fault, found, fastest = OK, -1, bounds[0].velocity_stop
     for i in range(12):
         way = abs(q[i] - record[i, _Q])
         record[i, _PATH] += way
@@ -118,11 +122,11 @@ def _watch_encoders(
         row[_TRAVEL] += dq[i] * min(step_s, LONGEST_STEP_S)
         row[_LEAST], row[_MOST] = min(row[_LEAST], torque[i]), max(row[_MOST], torque[i])
         still_s = time - row[_SINCE]
-        if still_s < stuck_s or row[_SAMPLES] < SAMPLES:
+        if still_s < STUCK_S or row[_SAMPLES] < SAMPLES:
             continue
         if fault == OK and _must_move(record, i, loaded, still_s, bounds[i]):
             fault, found = STUCK, i
-        elif still_s > WINDOW_FACTOR * stuck_s:
+        elif still_s > WINDOW_FACTOR * STUCK_S:
             _restart(record, i, q[i], torque[i], time)
     return fault, found
 
@@ -132,21 +136,21 @@ def _watch_drives(
     record: Array, numbers: Array, time: float, step_s: float, o: Bounds
 ) -> tuple[int, int]:
     """Take in a sample `step_s` [s] after the one before; what is wrong, and the motor."""
-    fault, found, stuck_s = OK, -1, o.velocity_stuck_s
+    fault, found = OK, -1
     positions, speeds, torques = numbers[Q], numbers[DQ], numbers[TORQUE]
     for i in range(12):
         row, q, dq = record[i], positions[i], speeds[i]
         row[_DQ_SAMPLES] += 1.0
         row[_DQ_WAY] += q - row[_LAST_Q] - dq * step_s
         still_s = time - row[_DQ_SINCE]
-        if dq != row[_DQ] or step_s > LONGEST_STEP_S or still_s > WINDOW_FACTOR * stuck_s:
+        if dq != row[_DQ] or step_s > LONGEST_STEP_S or still_s > WINDOW_FACTOR * STUCK_S:
             row[_DQ], row[_DQ_SINCE], row[_DQ_SAMPLES], row[_DQ_WAY] = dq, time, 0.0, 0.0
-        elif still_s >= stuck_s and row[_DQ_SAMPLES] >= SAMPLES and abs(row[_DQ_WAY]) > WAY:
+        elif still_s >= STUCK_S and row[_DQ_SAMPLES] >= SAMPLES and abs(row[_DQ_WAY]) > WAY:
             fault, found = STUCK_SPEED, i
         row[_LAST_Q] = q
-        if not (abs(torques[i]) >= o.jam_torque and abs(q - row[_PUSHED_AT]) <= o.jam_way):
+        if not (abs(torques[i]) >= o.jam_torque and abs(q - row[_PUSHED_AT]) <= JAM_WAY):
             row[_PUSHED_SINCE], row[_PUSHED_AT] = time, q
-        elif fault == OK and time - row[_PUSHED_SINCE] >= o.jam_s:
+        elif fault == OK and time - row[_PUSHED_SINCE] >= JAM_S:
             fault, found = JAMMED, i
     return fault, found
 
@@ -201,42 +205,38 @@ def _watch_motion(
     A joint's range counts only while the motors serve: folded legs rest at its end.
     """
     q, dq, torque, o = numbers[Q], numbers[DQ], numbers[TORQUE], bounds[0]
-    confirm_s = o.confirm_s
     unit = abs(numbers[SQUARE] - 1.0) <= UNIT_TOLERANCE
-    broken = _lasts(memory, _BROKEN, not unit, time, confirm_s)
+    broken = _lasts(memory, _BROKEN, not unit, time, CONFIRM_S)
     tilted = False
     if not broken:
-        is_level = (
-            not unit or tilt_of(numbers[QUATERNION]) <= o.tilt_max + allowance
-        )  # NaN allows nothing
-        tilted = _lasts(memory, _TILTED, not is_level, time, confirm_s)
-    outside, fast, power = 0, 0, 0.0
-    is_out, is_fast = False, False
+        most = o.tilt_max + allowance  # NaN allows nothing
+        is_level = not unit or tilt_of(numbers[QUATERNION]) <= most
+        tilted = _lasts(memory, _TILTED, not is_level, time, CONFIRM_S)
+    is_out, is_fast, power = False, False, 0.0
     beyond, speed = np.empty(12), np.abs(dq)
     for i in range(12):
         beyond[i] = max(bounds[i].lower - q[i], q[i] - bounds[i].upper)
         is_out |= not beyond[i] <= o.excursion_max
         is_fast |= not speed[i] <= o.velocity_stop
         power += abs(torque[i] * dq[i])
-    outside, fast = int(np.argmax(beyond)), int(np.argmax(speed))
-    is_out = _lasts(memory, _OUT, serving and is_out, time, confirm_s)
-    is_fast = _lasts(memory, _FAST, is_fast, time, confirm_s)
+    is_out = _lasts(memory, _OUT, serving and is_out, time, CONFIRM_S)
+    is_fast = _lasts(memory, _FAST, is_fast, time, CONFIRM_S)
     excess = memory[_EXCESS] + (-1.0 if power <= o.power_stop else 1.0)
-    memory[_EXCESS] = min(o.power_samples, max(0.0, excess))
+    memory[_EXCESS] = min(POWER_SAMPLES, max(0.0, excess))
     if broken:
         return BROKEN, -1
     if tilted:
         return TILTED, -1
     if is_out:
-        return OUTSIDE, outside
+        return OUTSIDE, int(np.argmax(beyond))
     if is_fast:
-        return FAST, fast
-    return (POWER, -1) if memory[_EXCESS] >= o.power_samples else (OK, -1)
+        return FAST, int(np.argmax(speed))
+    return (POWER, -1) if memory[_EXCESS] >= POWER_SAMPLES else (OK, -1)
 
 
 @njit(cache=True)
 def _watch_modes(
-    mode: Array, serving: bool, time: float, memory: Array, record: Array, o: Bounds
+    mode: Array, serving: bool, time: float, memory: Array, record: Array
 ) -> tuple[int, int]:
     """Judge the modes of the motors while they are to serve."""
     if not serving:
@@ -251,9 +251,9 @@ def _watch_modes(
         off = i
         if record[i, _SERVED] != 0.0:
             lost = i
-    if _lasts(memory, _LOST, lost >= 0, time, o.mode_lost_s):
+    if _lasts(memory, _LOST, lost >= 0, time, MODE_LOST_S):
         return LEFT_SERVO, lost
-    if _lasts(memory, _REFUSED, off >= 0, time, o.mode_start_s):
+    if _lasts(memory, _REFUSED, off >= 0, time, MODE_START_S):
         return NO_SERVO, off
     return OK, -1
 
@@ -275,15 +275,15 @@ def watch(
     """
     o = bounds[0]
     found, motor = _watch_motion(numbers, serving, time, allowance, memory, bounds)
-    other, at = _watch_modes(numbers[MODE], serving, time, memory, motors, o)
+    other, at = _watch_modes(numbers[MODE], serving, time, memory, motors)
     found, motor = (found, motor) if found != OK else (other, at)
     other, at = _watch_motors(numbers, serving, time, memory, motors, bounds)
     found, motor = (found, motor) if found != OK else (other, at)
     hottest = int(np.argmax(numbers[TEMPERATURE]))
     highest = numbers[TEMPERATURE][hottest]
-    hot = _lasts(memory, _HOT, highest >= o.temperature_stop, time, o.confirm_s)
+    hot = _lasts(memory, _HOT, highest >= o.temperature_stop, time, CONFIRM_S)
     limit = o.temperature_stop + DAMP_MARGIN
-    too_hot = _lasts(memory, _TOO_HOT, highest >= limit, time, o.confirm_s)
+    too_hot = _lasts(memory, _TOO_HOT, highest >= limit, time, CONFIRM_S)
     if found == OK and hot:
         found, motor = TOO_HOT if too_hot else HOT, hottest
     return found, motor, highest >= o.temperature_warn
@@ -376,14 +376,9 @@ class Monitor:
             return damp("no state from the robot yet") if serving else GO
         if sample is not before:
             found, motor, is_warm = watch(
-                sample.numbers,
-                serving,
-                sample.time,
-                tilt,
-                self._memory,
-                self._motors,
+                sample.numbers, serving, sample.time, tilt, self._memory, self._motors,
                 self._bounds,
-            )
+            )  # fmt: skip
             self._verdict = GO if found == OK else self._say(found, motor, sample, tilt)
             if is_warm:
                 self._warn(sample)
@@ -428,7 +423,7 @@ class Monitor:
             length=math.sqrt(numbers[SQUARE]),
             lean=math.degrees(tilt_of(numbers[QUATERNION])),
             leant=math.degrees(o.tilt_max + tilt),
-            power=np.abs(numbers[TORQUE] * numbers[DQ]).sum(), jam_ms=1e3 * o.jam_s,
+            power=np.abs(numbers[TORQUE] * numbers[DQ]).sum(), jam_ms=1e3 * JAM_S,
             still_ms=1e3 * (time - seen[_SINCE]),
             stuck=seen[_DQ], stuck_ms=1e3 * (time - seen[_DQ_SINCE]), way=abs(seen[_DQ_WAY]),
         )  # fmt: skip

@@ -5,7 +5,6 @@ exclusive or) over little-endian 32-bit words, each from its most significant by
 the vendor's library 3.3.4.
 """
 
-from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -61,28 +60,20 @@ def crc(frame: bytes | bytearray) -> int:
     return int(checksum(np.frombuffer(frame, np.uint8)))
 
 
-class FrameFault(StrEnum):
-    """Why a frame is refused."""
-
-    LENGTH = "length"
-    CRC = "crc"
-
-
 class WireError(ValueError):
     """A frame that is not whole."""
 
-    def __init__(self, fault: FrameFault) -> None:
+    def __init__(self, fault: str) -> None:
         """Name the fault."""
         super().__init__(f"the frame is not whole: wrong {fault}")
         self.fault = fault
 
 
-def frame_fault(frame: bytes, size: int) -> FrameFault | None:
-    """What is wrong with a frame that should have `size` bytes; None if nothing. Never raises."""
-    if len(frame) != size or size < 4:
-        return FrameFault.LENGTH
-    stored = int.from_bytes(frame[-4:], "little")
-    return None if stored == crc(frame) else FrameFault.CRC
+def frame_fault(frame: bytes, size: int) -> str:
+    """What is wrong with a frame of `size` bytes: "length", "crc", or "". Never raises."""
+    if len(frame) != size:
+        return "length"
+    return "" if int.from_bytes(frame[-4:], "little") == crc(frame) else "crc"
 
 
 def check_frame(frame: bytes, size: int) -> None:

@@ -56,8 +56,8 @@ def _record(fields: str, **parts: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(found)
 
 
-def _wires() -> dict[str, np.dtype[Any]]:
-    """Commands and states of each wire."""
+def _wires() -> dict[str, Wire]:
+    """Each wire by its name."""
     a1 = _record("level_flag u1, comm_version <u2, robot_id <u2, serial <u4, bandwidth u1")
     go = _record(
         "head u1 2, level_flag u1, robot_id u1, serial <u8, comm_version <u8, bandwidth <u2"
@@ -86,31 +86,32 @@ def _wires() -> dict[str, np.dtype[Any]]:
     a1_parts: Any = {"header": a1, "command": command, "state": state}
     go1: Any = a1_parts | {"header": go}
     go2: Any = {"header": go, "command": wide_command, "state": wide_state}
-    return {
-        "unitree-a1 command": _record(
-            f"header header, motors command 20, led u1 12, remote u1 40, {end}", **a1_parts
+    counts, floats = np.array([256, 32, 16], np.float32), np.zeros(3, np.float32)
+    wires: Any = {
+        "unitree-a1": (
+            a1_parts, f"header header, motors command 20, led u1 12, remote u1 40, {end}",
+            f"header header, {imu}, motors state 20, {feet}, {end}", SERVO, counts, "udp",
         ),
-        "unitree-a1 state": _record(
-            f"header header, {imu}, motors state 20, {feet}, {end}", **a1_parts
-        ),
-        "unitree-go1 command": _record(
-            f"header header, motors command 20, battery u1 4, remote u1 40, {end}", **go1
-        ),
-        "unitree-go1 state": _record(
+        "unitree-go1": (
+            go1, f"header header, motors command 20, battery u1 4, remote u1 40, {end}",
             f"""header header, {imu}, motors state 20, battery u1 3, charge u1, current <i4,
-            cycle <u2, battery_temperature i1 4, cells u1 10, {feet}, {end}""", **go1
+            cycle <u2, battery_temperature i1 4, cells u1 10, {feet}, {end}""",
+            SERVO, counts, "udp",
         ),
-        "unitree-go2 command": _record(
+        "unitree-go2": (
+            go2,
             f"""header header, pad u1 2, motors command 20, battery u1 4, remote u1 40, led u1 12,
-            fan u1 2, gpio u1, pad_2 u1, {end}""", **go2
-        ),
-        "unitree-go2 state": _record(
+            fan u1 2, gpio u1, pad_2 u1, {end}""",
             f"""header header, pad u1 2, {imu}, pad_2 u1 3, motors state 20, battery u1 3,
             charge u1, current <i4, cycle <u2, battery_temperature u1 4, cells <u2 15, {feet},
             bit_flag u1, pad_3 u1 3, adc <f4, temperatures u1 2, pad_4 u1 2, voltage <f4,
-            supply_current <f4, fan <u2 4, {end}""", **go2
+            supply_current <f4, fan <u2 4, {end}""", 1, floats, "dds",
         ),
     }  # fmt: skip
+    return {
+        name: Wire(name, _record(sent, **parts), _record(said, **parts), *kind)
+        for name, (parts, sent, said, *kind) in wires.items()
+    }
 
 
 # What `Wire.state_at` tells a kernel: places of the first byte, and what else differs.
@@ -198,20 +199,7 @@ def _at(record: np.dtype[Any], name: LiteralString) -> int:
     return int(record.fields[name][1])
 
 
-def _made() -> dict[str, Wire]:
-    records = _wires()
-    counts, floats = np.array([256, 32, 16], np.float32), np.zeros(3, np.float32)
-    kinds = {
-        "unitree-a1": (SERVO, counts, "udp"), "unitree-go1": (SERVO, counts, "udp"),
-        "unitree-go2": (1, floats, "dds"),
-    }  # fmt: skip
-    return {
-        name: Wire(name, records[f"{name} command"], records[f"{name} state"], *kind)
-        for name, kind in kinds.items()
-    }
-
-
-WIRES: Final = _made()
+WIRES: Final = _wires()
 
 
 def wire_of(robot: Robot) -> Wire:

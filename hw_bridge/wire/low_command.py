@@ -51,12 +51,12 @@ class Setpoints(NamedTuple):
 
 def no_torque() -> Setpoints:
     """Both loops off, zero gains and torque: what the vendor's InitCmdData prepares."""
-    return Setpoints(_all(POS_STOP), _all(VEL_STOP), _all(0.0), _all(0.0), _all(0.0))
+    return _alike(POS_STOP, VEL_STOP, 0.0, 0.0, 0.0)
 
 
 def damping(kd: float) -> Setpoints:
     """Position loop off, torque -kd dq_measured, with kd in [N m s/rad]."""
-    return Setpoints(_all(POS_STOP), _all(0.0), _all(0.0), _all(kd), _all(0.0))
+    return _alike(POS_STOP, 0.0, 0.0, kd, 0.0)
 
 
 def setpoints_of(command: Array) -> Setpoints:
@@ -64,8 +64,8 @@ def setpoints_of(command: Array) -> Setpoints:
     return Setpoints(*command[SENT].reshape(5, JOINTS))
 
 
-def _all(value: float) -> Array:
-    return np.full(JOINTS, value)
+def _alike(*values: float) -> Setpoints:
+    return Setpoints(*(np.full(JOINTS, value) for value in values))
 
 
 Scales = NDArray[np.float32]

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.black_box.ring import segments
-from hw_bridge.emulator.network import RobotSocket
+from hw_bridge.emulator.network import robot_end
 from hw_bridge.link import Link, RecordedLink, UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
@@ -162,7 +162,7 @@ def _check_room(folder: Path, size_mb: int) -> None:
         )
 
 
-def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
+def open_robot_socket(config: LaunchConfig) -> UdpLink | DdsRobot:
     """The emulated robot's end of the cable.
 
     Raises:
@@ -171,7 +171,7 @@ def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
     options = config.emulator
     with refusing("", ValueError):
         if wire_of(config.robot_model).transport == "udp":
-            return RobotSocket(options.address, options.port)
+            return robot_end(options)
         from hw_bridge.dds.link import DdsRobot
         from hw_bridge.dds.topics import Place
 

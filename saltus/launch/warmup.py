@@ -167,7 +167,7 @@ def warm_emulator(config: LaunchConfig) -> None:
     options = replace(config.emulator, events=())
     firmware = Firmware(options, config.robot_model, _robot(config))
     encoder = LowCommandEncoder(wire_of(config.robot_model))
-    command = encoder.encode(damping(config.emulator.brake_kd))
+    command = encoder.encode(damping(1.0))
     for _ in range(3):
         firmware.tick([command])
 

@@ -133,7 +133,7 @@ class OpenChannels:
         self._write(channel, pose, time_ns)
 
     def _write(self, channel: str, message: Entity, time_ns: int) -> None:
-        self._recorder.write_open(CHANNELS[channel], msgspec.json.encode(message), time_ns)
+        self._recorder.append(CHANNELS[channel], msgspec.json.encode(message), time_ns)
 
 
 def _finite(*arrays: Array) -> bool:

@@ -16,7 +16,7 @@ from numba import njit
 
 from robots.conventions import FOOT_NAMES
 from robots.rotations import Array
-from robots.terrain import Ground, friction_at, stiffness_at
+from robots.terrain import Ground, patch_at
 
 IMPEDANCE = 0.5  # d on a soft patch: the mass is 0.6 kg then; of MuJoCo's 0.95 it would be 11 kg
 
@@ -50,7 +50,7 @@ def _put_on(
     """
     for i, foot in enumerate(feet):
         x, y = places[foot, 0], places[foot, 1]
-        friction[foot, 0], stiffness = friction_at(ground, x, y), stiffness_at(ground, x, y)
+        friction[foot, 0], stiffness = patch_at(ground, x, y)
         solref[foot], solimp[foot] = usual_solref[i], usual_solimp[i]
         if not np.isnan(stiffness):
             spring = np.array((stiffness, 2.0 * np.sqrt(stiffness * load)))

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from controller.hilqr_planner import solver_options
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel
-from robots.state import difference_batch, integrate
+from robots.state import difference, integrate
 from saltation.hilqr import Hilqr, Policies, Trajectory, compose
 from saltation.hilqr.riccati import Variant
 from saltation.systems import Array
@@ -284,8 +284,8 @@ def _deviations(
     rolled = backend.roll_out(x0, Policies.of(states, nominal.inputs[knots], gains[knots]))
     if not rolled.finite[0]:
         return None
-    x = rolled.states[0]
-    return difference_batch(states[:, :19], states[:, 19:], x[:, :19], x[:, 19:])
+    pairs = zip(states, rolled.states[0], strict=True)
+    return np.array([difference(a[:19], a[19:], b[:19], b[19:]) for a, b in pairs])
 
 
 def descend(

@@ -25,7 +25,7 @@ from controller.planner_options import CostOptions
 from controller.robot_model import input_weights, trajectory_costs
 from controller.rollout_planner import reference_policy
 from robots.robot import load_robot
-from robots.state import difference_batch
+from robots.state import difference
 from saltation.hilqr import Policies
 from saltation.systems import Array
 from saltus.common.console import say
@@ -157,7 +157,8 @@ def compare(case: Case, rolled: RolloutBatch, expected: RolloutBatch) -> Drift:
     """
     both = rolled.finite & expected.finite
     x_ref, x = (each.states[both].reshape(-1, 37) for each in (expected, rolled))
-    dx = difference_batch(x_ref[:, :19], x_ref[:, 19:], x[:, :19], x[:, 19:])
+    pairs = zip(x_ref, x, strict=True)
+    dx = np.array([difference(a[:19], a[19:], b[:19], b[19:]) for a, b in pairs])
     dx = dx.reshape(-1, expected.states.shape[1], 36)
     ours, theirs = case.costs(expected), case.costs(rolled)
     best, choice = ours.argmin(), theirs.argmin()

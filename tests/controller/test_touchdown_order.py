@@ -39,7 +39,7 @@ def feet_at(dynamics, q, v):
     model, data = dynamics.model, dynamics.model.createData()
     pin.forwardKinematics(model, data, q, v)
     pin.updateFramePlacements(model, data)
-    frames = dynamics.sets.foot_frames
+    frames = dynamics.foot_frames
     world = pin.LOCAL_WORLD_ALIGNED
     height = [data.oMf[f].translation[2] - A1.legs.foot_radius for f in frames]
     rate = [pin.getFrameVelocity(model, data, f, world).linear[2] for f in frames]

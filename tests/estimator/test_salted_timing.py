@@ -11,8 +11,9 @@ from pytest import approx
 from estimator.salted.advance import timed_reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.stance_touchdown import Touchdown
 from robots.state import difference, integrate
-from robots.touchdown import Touchdown, impact, touchdown
+from robots.touchdown import impact, touchdown
 from tests.a1 import A1, feet_in_world
 from tests.differences import flow, slopes
 from tests.estimator.salted_case import random_memory
@@ -94,7 +95,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed, kappa):
 def hit_at(speed):
     """A touchdown with a given normal velocity; the matrices are told apart by their size."""
     ones = np.ones(36)
-    return Touchdown(ones[:18], np.zeros((4, 3)), np.eye(36), 3.0 * np.eye(36), ones, -speed, "ok")
+    return Touchdown(ones[:18], np.eye(36), 3.0 * np.eye(36), ones, -speed, True)
 
 
 SPEED, LENGTH, TIME = st.floats(1e-3, 3.0), st.floats(1e-5, 0.1), st.floats(1e-5, 0.1)

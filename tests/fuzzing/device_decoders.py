@@ -4,6 +4,7 @@ import os
 from functools import partial
 from random import Random
 
+import msgspec
 import numpy as np
 
 from hw_bridge.black_box.pipe import WAYS, Unpacker, pack
@@ -13,7 +14,7 @@ from hw_bridge.link import Datagram
 from hw_bridge.operator.driving import CommandBounds, GamepadDriver, KeyDevice, RemoteDriver
 from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
-from hw_bridge.options import GamepadButtons, KeyOptions
+from hw_bridge.options import GamepadButtons, GamepadOptions, KeyOptions, StickOptions
 from hw_bridge.wire.frame import WireError, decode_low_state, seal
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, decode_low_command
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
@@ -69,14 +70,14 @@ def _make_intake(_):
 
 def _read_state(state):
     remote = decode_remote(state.remote)
-    driver = RemoteDriver()
+    driver = RemoteDriver(StickOptions())
     driver.take(remote)
     driver.command(0.0)
 
 
 def _make_drivers(_):
     """The emulator's motor drivers take whatever a whole frame asks for."""
-    drivers = MotorDrivers(brake_kd=3.0)
+    drivers = MotorDrivers()
 
     def take(data):
         return drivers.take(decode_low_command(WIRE, data))
@@ -130,16 +131,16 @@ def _keys_that_drive(fd):
 
 
 def _gamepad(fd):
-    return Gamepad(f"/proc/self/fd/{fd}", GamepadButtons()).poll
+    return Gamepad(f"/proc/self/fd/{fd}", msgspec.to_builtins(GamepadButtons())).poll
 
 
 def _gamepad_that_drives(fd):
-    joystick, driver = Joystick(f"/proc/self/fd/{fd}", "gamepad"), GamepadDriver()
+    joystick = Joystick(f"/proc/self/fd/{fd}", "gamepad")
+    driver = GamepadDriver(GamepadOptions(), StickOptions())
 
     def poll():
         driver.take(joystick.events())
-        command = driver.command(0.0)
-        return None if command is None else encode(command)
+        return encode(driver.command(0.0))
 
     return poll
 

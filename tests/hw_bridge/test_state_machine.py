@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
-from hw_bridge.motion import PostureMotions, rest_joints
-from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
+from hw_bridge.motion import STILL_SPEED, STOP_LAG, PostureMotions, rest_joints
+from hw_bridge.state_machine import (
+    LEVEL_S,
+    LEVEL_TIMEOUT_S,
+    MotionOptions,
+    Request,
+    RobotState,
+    StateMachine,
+)
 from hw_bridge.wire.low_command import SENT, Setpoints, damping, no_torque
 from tests.a1 import A1, stand_command
 
@@ -198,7 +205,7 @@ def test_damping_ends_after_a_second_of_stillness_without_interruption():
     legs.machine.stop("a fault")
     for tick in range(250):  # never still for a whole second
         if tick % 90 == 89:
-            legs.machine.step(legs.now, legs.q, np.full(12, 2.0 * O.still_speed), None)
+            legs.machine.step(legs.now, legs.q, np.full(12, 2.0 * STILL_SPEED), None)
         legs.step()
         assert legs.machine.state is S.DAMPING
     begin = legs.now
@@ -219,12 +226,12 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
     legs = told_to_sit_down().run(1.0)
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
-        legs.run(0.5 * O.level_s)  # not long enough
+        legs.run(0.5 * LEVEL_S)  # not long enough
         legs.trunk = trunk
         legs.step()
         assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = LEVEL
-    legs.run(O.level_s + 10 * DT)
+    legs.run(LEVEL_S + 10 * DT)
     assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
@@ -232,10 +239,10 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
 
 @pytest.mark.parametrize("trunk", [ROLLED, np.full(7, np.nan), None])
 def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(trunk):
-    legs = told_to_sit_down().run(0.9 * O.level_timeout_s)
+    legs = told_to_sit_down().run(0.9 * LEVEL_TIMEOUT_S)
     assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
-    legs.run(0.1 * O.level_timeout_s + 10 * DT)
+    legs.run(0.1 * LEVEL_TIMEOUT_S + 10 * DT)
     assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well
@@ -245,11 +252,11 @@ def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
     legs = told_to_sit_down()
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
-        for _ in range(round(0.5 * O.level_s / DT)):  # not long enough
+        for _ in range(round(0.5 * LEVEL_S / DT)):  # not long enough
             assert same(legs.step(TRACKER), TRACKER)
         legs.trunk = trunk
         assert same(legs.step(TRACKER), TRACKER)
-    legs.run(O.level_s + 2 * DT, TRACKER)
+    legs.run(LEVEL_S + 2 * DT, TRACKER)
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
 
 
@@ -287,7 +294,7 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long():
     legs.machine.request(Request.SIT_DOWN, "")
     legs.run(2.0)
     assert legs.machine.state is S.SIT_DOWN
-    assert np.abs(legs.sent.q - legs.q).max() < O.stop_lag + 0.02
+    assert np.abs(legs.sent.q - legs.q).max() < STOP_LAG + 0.02
     legs.until(S.OFF)
     assert "not down within" in legs.machine.cause
 
@@ -296,7 +303,7 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long():
 def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout(moving):
     legs = reach(S.READY)
     legs.machine.stop("a fault")
-    seen = (legs.q, np.full(12, 2.0 * O.still_speed)) if moving else (None, None)
+    seen = (legs.q, np.full(12, 2.0 * STILL_SPEED)) if moving else (None, None)
     for k in range(round(O.damping_timeout_s / DT) - 5):
         assert same(legs.machine.step(legs.now + k * DT, *seen, None), damping(O.damping_kd))
     legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, np.ones(12), None)
@@ -304,5 +311,5 @@ def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout
 
 
 def test_the_timeout_of_damping_is_beyond_its_stillness():
-    with pytest.raises(ValueError, match="damping_timeout_s is 5.*damping_s"):
+    with pytest.raises(ValueError, match="damping_s is 6.*damping_timeout_s"):
         MotionOptions(damping_s=6.0)

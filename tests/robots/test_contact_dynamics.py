@@ -19,24 +19,6 @@ def foot_jacobian(model, q, feet=range(4)):
 
 
 @pytest.mark.parametrize("contacts", SUBSETS)
-def test_newton_and_the_contact_constraint_hold(model, dynamics, random_state, contacts):
-    q, v, tau = random_state()
-    a, forces = dynamics.acceleration(q, v, tau, contacts)
-    data = model.createData()
-    J = foot_jacobian(model, q)
-    residual = pin.rnea(model, data, q, v, a) - J.T @ forces.ravel()
-    residual[6:] -= tau
-    assert np.abs(residual).max() < 1e-9
-    assert np.all(forces[contacts == 0.0] == 0.0)
-    pin.forwardKinematics(model, data, q, v, a)
-    pin.updateFramePlacements(model, data)
-    for foot in np.flatnonzero(contacts):
-        frame = foot_frame_ids(model)[foot]
-        motion = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
-        assert np.abs(motion.linear).max() < 1e-8
-
-
-@pytest.mark.parametrize("contacts", SUBSETS)
 def test_step_derivatives_are_finite_differences(dynamics, random_state, contacts):
     """On repeated calls too: stale buffers would show in the second."""
     for _ in range(2):

@@ -15,21 +15,23 @@ from robots.state import difference, integrate, mujoco_from_pinocchio, pinocchio
 from tests.a1 import A1
 from tests.differences import slopes
 
-CONES = {"pyramidal": None, "elliptic": 1.0, "elliptic 100": 100.0}  # impratio
-# Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at 1e-5,
-# most where an elliptic foot slides slowly), and MuJoCo's rounding over eps (1e-8 to 2e-7 at 1e-7).
+# Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at
+# 1e-5), and MuJoCo's rounding over eps (1e-8 to 2e-7 at 1e-7).
 EPS = 1e-6
+SIGMOIDS = {  # d_0, d_width, width, midpoint, power
+    "as it is": (0.9, 0.95, 0.001, 0.5, 2.0),
+    "straight": (0.8, 0.96, 0.003, 0.5, 1.0),
+    "early": (0.7, 0.95, 0.004, 0.3, 3.0),
+}
 
 
 class Physics:
     """MuJoCo's step, solved to the last digit, and ours beside it."""
 
-    def __init__(self, dt, cone="pyramidal"):
+    def __init__(self, dt, sigmoid="as it is"):
         self.model = load_mujoco(A1, dt, body_collisions=False)
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-        if CONES[cone] is not None:
-            self.model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-            self.model.opt.impratio = CONES[cone]
+        self.model.geom_solimp[:] = self.model.jnt_solimp[:] = SIGMOIDS[sigmoid]
         # With no tolerance the solver stops where its cost falls no further; a cold start, so that
         # the step is a function of its state alone.
         self.model.opt.tolerance, self.model.opt.iterations = 0.0, 200
@@ -116,18 +118,18 @@ SITUATIONS = {
 
 
 @pytest.mark.parametrize("dt", [0.005, 0.01])
-@pytest.mark.parametrize("cone", CONES)
+@pytest.mark.parametrize("sigmoid", SIGMOIDS)
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_derivative_is_that_of_mujocos_step(situation, cone, dt):
-    physics = Physics(dt, cone)
+def test_derivative_is_that_of_mujocos_step(situation, sigmoid, dt):
+    physics = Physics(dt, sigmoid)
     for seed in range(3):
         x, tau = disturbed(seed, **SITUATIONS[situation])
         touches = (physics.heights(x) < 0.0).any()
         assert touches == ("flight" not in situation)
         A, B, _ = physics.derivative(x, tau)
         A_differences, B_differences = physics.differences(x, tau)
-        assert error(A, A_differences) < 1e-6
-        assert error(B, B_differences) < 1e-6
+        assert error(A, A_differences) < 2e-6
+        assert error(B, B_differences) < 2e-6
 
 
 def falling(physics, speed):
@@ -174,13 +176,10 @@ def compare(slopes, expected):
 
 
 @pytest.mark.parametrize("dt", [0.001, 0.01])
-@pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize(
     "motion, way", [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
 )
-def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
-    motion, way, cone, dt
-):
+def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(motion, way, dt):
     """Mean over where in the step the foot meets the ground, that is over one step's travel.
 
     The step's mean slope over that range, which begins just above the ground, is the change of its
@@ -188,7 +187,7 @@ def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
     where the foot begins to touch: 73 to 97 % of the slope. The force grows with its depth, and the
     jump is taken where the foot is, not at the surface: 1 to 15 % of the slope.
     """
-    physics, speed = Physics(dt, cone), 0.5
+    physics, speed = Physics(dt), 0.5
     x, tau = LANDINGS[motion](physics, speed), np.zeros(12)
     dx = direction(way, x)
     travel = dt * speed / lift(physics, x, dx)

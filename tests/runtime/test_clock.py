@@ -128,28 +128,16 @@ def never():
     return False
 
 
-def test_paused_time_is_the_tick_number():
-    paused = PausedClock(PERIOD)
-    assert paused.now() == 0.0
+def test_paused_time_is_the_tick_number_and_waits_for_its_message_alone():
+    paused, source = PausedClock(PERIOD), Queue(0, 1, 2, 3, 10)
+    assert paused.now() == 0.0 and paused.paused
     assert [paused.wait_tick() for _ in range(4)] == [0, 1, 2, 3]
     assert paused.now() == 3 * PERIOD
-    assert paused.paused
     statistics = paused.statistics()
     assert (statistics.ticks, statistics.missed, statistics.lateness_us.p999) == (4, 0, 0.0)
-
-
-def test_paused_collects_the_message_of_its_tick_and_passes_over_older_ones():
-    source = Queue(0, 1, 2, 3, 10)
-    paused = PausedClock(PERIOD)
     assert paused.collect(source, 2, never) == Numbered(2)
-    assert paused.collect(source, 10, never) == Numbered(10)
-    assert source.asked == math.inf
-
-
-def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
-    source = Queue(5, 6)
-    assert PausedClock(PERIOD).collect(source, 4, never) is None
-    assert source.messages == [Numbered(6)]
+    assert paused.collect(source, 5, never) is None  # it was overtaken
+    assert source.asked == math.inf and source.messages == []
 
 
 @given(values=st.lists(st.floats(0.0, 1e8), min_size=1, max_size=200))

@@ -4,23 +4,12 @@ import gc
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from runtime import realtime
 from runtime.realtime import prefer_process, request_realtime, set_cpu_affinity
-
-
-class Libc:
-    """A C library whose mlockall returns `result`."""
-
-    def __init__(self, result):
-        self.result = result
-        self.flags = None
-
-    def mlockall(self, flags):
-        self.flags = flags
-        return self.result
 
 
 @pytest.fixture(autouse=True)
@@ -38,12 +27,13 @@ def system(monkeypatch):
             if refuse is not None:
                 raise refuse
 
-        libc = Libc(-1 if refuse else 0)
+        flags = []
+        libc = SimpleNamespace(mlockall=lambda given: flags.append(given) or -bool(refuse))
         monkeypatch.setattr(realtime.os, "sched_setscheduler", schedule)
         monkeypatch.setattr(realtime.os, "geteuid", lambda: user)
         monkeypatch.setattr(realtime.ctypes, "CDLL", lambda *_, **__: libc)
         monkeypatch.setattr(realtime.resource, "getrlimit", lambda _: (limit, limit))
-        return libc
+        return flags
 
     return replace
 
@@ -61,9 +51,9 @@ def test_refusals_name_their_remedies(system):
     [(realtime.resource.RLIM_INFINITY, 1000, 3), (8 << 20, 1000, 1), (8 << 20, 0, 3)],
 )
 def test_future_memory_is_locked_only_without_a_limit(system, limit, user, flags):
-    libc = system(None, limit, user)
+    given = system(None, limit, user)
     request_realtime(10)
-    assert libc.flags == flags
+    assert given == [flags]
 
 
 def test_affinity_is_set_or_explained():

@@ -10,7 +10,7 @@ from pytest import approx
 
 from hw_bridge.emulator import node
 from hw_bridge.emulator.firmware import posture_of
-from hw_bridge.emulator.network import RobotSocket
+from hw_bridge.emulator.network import robot_end
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.wire.frame import decode_low_state
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping
@@ -51,9 +51,9 @@ def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=
     """A run on a free port of loopback: the report and the client."""
     chosen = EmulatorOptions(port=0, **options)
     plant = plant or SimulatedRobot(A1, SimulationOptions(timestep=0.001))
-    end = RobotSocket(chosen.address, chosen.port)
+    end = robot_end(chosen)
     try:
-        stop = Client(end.address, ticks, damp_from=damp_from)
+        stop = Client(end.local, ticks, damp_from=damp_from)
         counted = iter(range(10**9))
         silent = lambda: next(counted) > ticks  # noqa: E731
         clock = JumpingClock(skips)
@@ -94,13 +94,11 @@ def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
 
 
 def test_a_port_in_use_is_one_clear_line():
-    end = RobotSocket("127.0.0.1", 0)
+    end = robot_end(EmulatorOptions(port=0))
     try:
-        match = f"127.0.0.1:{end.address[1]}: Address already in use; --set"
-        with pytest.raises(ValueError, match=match):
-            RobotSocket("127.0.0.1", end.address[1])
+        with pytest.raises(ValueError, match=f"{end.local[1]}.*emulator.port=0"):
+            robot_end(EmulatorOptions(port=end.local[1]))
     finally:
-        end.close()
         end.close()
 
 

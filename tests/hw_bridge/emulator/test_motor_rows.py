@@ -16,7 +16,7 @@ ALL_SERVO = np.full(12, SERVO)
 def rows_of(setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
     rows = np.full((5, 12), np.nan)
     at = np.zeros(12) if at is None else at
-    count = motor_rows(mode, *setpoints[:5], shut, stuck, at, brake, 3.0, rows)
+    count = motor_rows(mode, *setpoints[:5], shut, stuck, at, brake, rows)
     assert np.isfinite(rows).all()
     return rows, count
 

@@ -3,6 +3,7 @@
 import os
 import struct
 
+import msgspec
 import pytest
 
 from hw_bridge.operator.gamepad import Gamepad
@@ -10,6 +11,7 @@ from hw_bridge.options import GamepadButtons
 from hw_bridge.states import Request
 
 BUTTONS = GamepadButtons()
+PLAIN = msgspec.to_builtins(BUTTONS)
 BUTTON, AXIS, AT_OPENING = 0x01, 0x02, 0x80
 
 
@@ -22,7 +24,7 @@ def pad(tmp_path):
     path = tmp_path / "js0"
     os.mkfifo(path)
     writing = os.open(path, os.O_RDWR)  # so that opening either end never waits
-    gamepad = Gamepad(str(path), BUTTONS)
+    gamepad = Gamepad(str(path), PLAIN)
     yield gamepad, writing
     gamepad.close()
     try:
@@ -96,4 +98,4 @@ def test_one_that_is_not_there_or_a_file_is_refused_at_once(tmp_path):
     (tmp_path / "js0").write_bytes(event(7))  # would read as "stand up"
     for name in ("js0", "js7"):
         with pytest.raises(ValueError, match=name):
-            Gamepad(str(tmp_path / name), BUTTONS)
+            Gamepad(str(tmp_path / name), PLAIN)

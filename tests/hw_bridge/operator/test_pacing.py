@@ -13,7 +13,7 @@ from hw_bridge.operator.driving import (
     Steering,
 )
 from hw_bridge.operator.operator import Operator
-from hw_bridge.options import KeyOptions
+from hw_bridge.options import KeyOptions, StickOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.remote import Remote
 from tests.a1 import A1
@@ -66,7 +66,7 @@ def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes():
     commands = []
     held = {"kind": "remote", "at": 4.0, "for": 1.0, "sticks": {"ly": 0.55, "rx": -1.0},
             "buttons": ["right"]}  # fmt: skip
-    steering = Steering(RemoteDriver(), commands.append)
+    steering = Steering(RemoteDriver(StickOptions()), commands.append)
     rig = Rig(events=[held], operator=Operator(SCRIPT), steering=steering)
     rig.run(6.0)
     assert rig.bridge.machine.state is RobotState.RUNNING

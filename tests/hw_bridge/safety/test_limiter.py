@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.limits import DAMPING_KD
 from hw_bridge.wire.low_command import Setpoints, damping, no_torque
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import (
@@ -106,7 +107,7 @@ def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(limiter, reads):
     assert limited.limited == ("measurement",)
     others = np.arange(12) != FR_CALF
     assert limited.setpoints.kp[FR_CALF] == 0.0 == limited.setpoints.tau[FR_CALF]
-    assert limited.setpoints.kd[FR_CALF] == OPTIONS.damping_kd
+    assert limited.setpoints.kd[FR_CALF] == DAMPING_KD
     for sent, asked in zip(limited.setpoints, wanted, strict=True):
         assert_array_equal(sent[others], asked[others])
 
@@ -151,7 +152,7 @@ def test_what_cannot_be_driven_is_damped_and_torque_begins_anew(limiter, reason)
         now = ramp(limiter, 30.0, 0.0, 10)
         limited = send(limiter, *asked, now + 1e-3)
         assert limited.limited == (reason,)
-        assert_array_equal(limited.setpoints, damping(OPTIONS.damping_kd))
+        assert_array_equal(limited.setpoints, damping(DAMPING_KD))
         after = send(limiter, torque_command(30.0), Q, STILL, now + 2e-3)
         assert_allclose(after.torque, STEP)
 

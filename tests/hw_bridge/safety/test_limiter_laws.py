@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.limits import POSITION_MARGIN
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import Setpoints
 from tests.a1 import A1
@@ -64,8 +65,8 @@ def test_torque_gains_power_range_and_speed_stay_within_their_limits(s, q, dq):
     assert (sent.kd >= 0.0).all() and (sent.kd <= OPTIONS.kd_max).all()
     assert power.max() <= OPTIONS.motor_power + EPS
     assert abs(power[driven]).sum() <= OPTIONS.total_power + EPS
-    high = q >= A1.legs.upper - OPTIONS.position_margin
-    low = q <= A1.legs.lower + OPTIONS.position_margin
+    high = q >= A1.legs.upper - POSITION_MARGIN
+    low = q <= A1.legs.lower + POSITION_MARGIN
     assert (torque[driven & high] <= EPS).all() and (torque[driven & low] >= -EPS).all()
     aimed = driven & (sent.q != POS_STOP)
     assert (sent.q[aimed] >= A1.legs.lower[aimed]).all()

@@ -50,7 +50,7 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
         warnings.simplefilter("error")
         frame = encoder.encode(asked)
         found = decode_low_command(WIRE, frame).setpoints
-    assert frame_fault(frame, WIRE.command.itemsize) is None
+    assert not frame_fault(frame, WIRE.command.itemsize)
     assert np.isfinite(found).all()
     with np.errstate(all="ignore"):
         bad = ~np.isfinite(np.array(asked).astype(np.float32)).all(axis=0)

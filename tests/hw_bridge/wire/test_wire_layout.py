@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from hw_bridge.wire.frame import crc, decode_low_state, seal
+from hw_bridge.wire.frame import crc, decode_low_state, frame_fault, seal
 from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, no_torque
 from tests.a1 import state_frame
@@ -83,6 +83,7 @@ def state(name, tick):
 @pytest.mark.parametrize(
     "frame, expected",
     [
+        (command("unitree-a1"), 0x1359692F),  # InitCmdData
         (bytes(614), 0xE7CD1C3B),
         (command("unitree-go1"), 0x347FF0E2),  # InitCmdData
         (bytes(812), 0x4B5A4880),
@@ -95,6 +96,19 @@ def state(name, tick):
 )
 def test_checksums_of_the_vendors_libraries(frame, expected):
     assert crc(frame) == expected
+
+
+@pytest.mark.parametrize("size", [610, 771])
+def test_any_byte_that_is_covered_counts(size):
+    frame = seal(bytearray(range(256)) * 4)[:size]
+    frame = seal(bytearray(frame))
+    uncovered = []
+    for byte in range(size):
+        changed = bytearray(frame)
+        changed[byte] ^= 0x10
+        if not frame_fault(bytes(changed), size):
+            uncovered.append(byte)
+    assert uncovered == list(range(4 * (size // 4 - 1), size - 4))
 
 
 @pytest.mark.parametrize("name", WIRES)

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from hw_bridge.emulator import node
-from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.link import UdpLink
+from hw_bridge.options import LinkOptions
 from hw_bridge.wire.low_command import decode_low_command
 from runtime.clock import RealTimeClock
 from tests.a1 import A1, WIRE, ground_truth, reading
@@ -42,17 +43,17 @@ class StillBody:
         pass
 
 
-class EarsOpen(RobotSocket):
+class EarsOpen(UdpLink):
     """Remembers every datagram that came."""
 
     def __init__(self):
-        super().__init__("127.0.0.1", 0)
+        super().__init__(LinkOptions(local_address="127.0.0.1", local_port=0), hears_all=True)
         self.heard = []
         self.folder = tempfile.TemporaryDirectory()  # of the black box
 
     def receive(self):
         received = super().receive()
-        self.heard += [data for data, _ in received]
+        self.heard += [each.data for each in received]
         return received
 
     @property
@@ -63,7 +64,7 @@ class EarsOpen(RobotSocket):
     def settings(self):
         """Arguments of a launch on this robot."""
         values = {
-            "link.robot_address": "127.0.0.1", "link.robot_port": self.address[1],
+            "link.robot_address": "127.0.0.1", "link.robot_port": self.local[1],
             "link.local_port": 0, "black_box.folder": self.folder.name,
         }  # fmt: skip
         return [x for k, v in values.items() for x in ("--set", f"hardware.{k}={v}")]
