@@ -22,7 +22,9 @@ SETTABLE = "estimators"
 def bench(
     name: Annotated[
         str | None,
-        typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=lambda: list(BENCHMARKS)),
+        typer.Argument(
+            help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=lambda: list(BENCHMARKS)
+        ),
     ] = None,
     settings: SetOption = None,
     json: JsonOption = False,

@@ -10,7 +10,6 @@ from saltus.common.console import print_json, print_lines
 from saltus.common.files import names_in
 from saltus.configuration.planners import ALL, PLANNERS
 
-
 # Of what these offer to the shell, typer leaves what begins as the word that is typed.
 
 
