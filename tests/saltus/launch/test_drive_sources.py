@@ -22,7 +22,7 @@ from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
 from saltus.configuration.launch import changed, load_launch
-from saltus.launch.announcement import remove_dead, running_launches
+from saltus.launch.announcement import running_launches
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 from tests.saltus.announced import announced
@@ -80,16 +80,6 @@ def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_
         assert following.planner == "convex_mpc"
         assert following.terrain[0].count == 3 and following.simulation == launch.config.simulation
     assert running_launches() == [] and not launch.alive and not launch.is_moving
-
-
-def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(temporary):
-    with announced(temporary, "alive", "client"):
-        announced(temporary, "killed", "client").__exit__()
-        announced(temporary, "new", "client").__exit__()
-        for name in ("alive", "killed"):
-            os.utime(temporary / f"saltus-{name}", (0.0, 0.0))
-        remove_dead()
-        assert {each.name for each in temporary.iterdir()} == {"saltus-alive", "saltus-new"}
 
 
 def begun(temporary, process):
