@@ -35,7 +35,7 @@ def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Leg
     for plan in plans:
         if plan is not None and plan.id not in paths:
             paths[plan.id] = plan.states_q[:, :3]
-            footholds[plan.id] = _footholds(plan, legs)
+            footholds[plan.id] = touchdowns(plan, legs)
     chosen = [-1 if plan is None else plan.id for plan in plans]
     states = [instant.state for instant in shown]
     force = [instant.truth.foot_force if instant.truth else np.zeros((4, 3)) for instant in shown]
@@ -48,7 +48,7 @@ def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Leg
     )  # fmt: skip
 
 
-def _footholds(plan: PlanOutline, legs: Legs) -> Array:
+def touchdowns(plan: PlanOutline, legs: Legs) -> Array:
     """Where a plan sets feet down (M, 3) [m]."""
     places = []
     for knot, foot in np.argwhere(np.diff(plan.contacts, axis=0) > 0.0):
