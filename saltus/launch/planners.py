@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from controller.gaits import GAITS
-from controller.planner_options import PlannerOptions
+from controller.planner_options import MppiOptions, PlannerOptions
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
@@ -50,15 +50,6 @@ class Availability(NamedTuple):
     found: str
 
 
-class Physics(NamedTuple):
-    """What rollouts take of a planner's options: knots, time between them [s], steps, threads."""
-
-    knots: int
-    period: float
-    substeps: int
-    threads: int
-
-
 def planning(config: LaunchConfig) -> PlannerOptions:
     """The options of HiLQR's solver in this mode: of the planner that runs, or else of HiLQR.
 
@@ -70,13 +61,11 @@ def planning(config: LaunchConfig) -> PlannerOptions:
     return replace(options, search=replace(options.search, line_search="exhaustive"))
 
 
-def _physics(config: LaunchConfig) -> Physics:
-    if config.planner == "mppi":
-        mppi = config.mppi
-        return Physics(mppi.knots, mppi.period, mppi.substeps, mppi.threads)
-    options = planning(config)
-    search = options.search
-    return Physics(options.knots, options.period, search.substeps, search.threads)
+def _physics(config: LaunchConfig) -> tuple[int, float, int, int]:
+    """Knots of a rollout, time between them [s], steps within, threads."""
+    options = config.mppi if config.planner == "mppi" else planning(config)
+    search = options if isinstance(options, MppiOptions) else options.search
+    return options.knots, options.period, search.substeps, search.threads
 
 
 def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutBackend:
@@ -115,11 +104,9 @@ def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
 
 
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
-    physics = _physics(config)
+    _, period, substeps, _ = _physics(config)
     named = _NamedGround(ground) if ground is not None else None
-    rollout = _warp_rollout(
-        config.robot_model, physics.period, physics.substeps, config.warp, named
-    )
+    rollout = _warp_rollout(config.robot_model, period, substeps, config.warp, named)
     if ground is not None:
         rollout.move_ground(ground)  # an estimate may have moved it
     return rollout
@@ -156,11 +143,10 @@ def _warp_rollout(
 def _served(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     from sim_bridge.rollouts.remote import RemoteRollout
 
-    physics, server = _physics(config), getattr(config, config.rollout)
+    (_, period, substeps, _), server = _physics(config), getattr(config, config.rollout)
     wait_s = server.timeout if config.mode == "realtime" else server.patience
     return RemoteRollout(
-        config.robot_model,
-        server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
+        config.robot_model, server, _mujoco(config, ground), period, substeps, wait_s,
         config.rollout, ground, moves=not config.knows_ground,
     )  # fmt: skip
 
