@@ -92,13 +92,6 @@ def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
         assert supervisor.children[1].status is None
 
 
-def test_finishing_process_ends_the_launch(tmp_path):
-    with Supervisor([child(tmp_path, "simulation", "")], "simulation") as supervisor:
-        supervisor.start()
-        assert wait_until(lambda: supervisor.watch() == [] and supervisor.is_finished)
-    assert supervisor.deaths == []
-
-
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
     lines = []
     deaf = child(
