@@ -6,7 +6,6 @@ Nothing of a backend is imported before it is asked for: most machines have one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.references import recorded_walk, reference_file
-from sim_bridge.options import ServerOptions, WarpOptions
+from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -103,41 +102,21 @@ def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
     return ThreadedRollout(config.robot_model, *_physics(config), ground)
 
 
+_warm: dict[Any, RolloutBackend] = {}  # the process's newest on Warp
+
+
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
-    _, period, substeps, _ = _physics(config)
-    named = _NamedGround(ground) if ground is not None else None
-    rollout = _warp_rollout(config.robot_model, period, substeps, config.warp, named)
-    if ground is not None:
-        rollout.move_ground(ground)  # an estimate may have moved it
-    return rollout
-
-
-class _NamedGround:
-    """A ground as it is now, equal to every other one of the same contents."""
-
-    def __init__(self, ground: Ground) -> None:
-        from sim_bridge.ground_exchange import name_of
-
-        self.ground, self.name = ground, name_of(ground)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same ground."""
-        return isinstance(other, _NamedGround) and self.name == other.name
-
-    def __hash__(self) -> int:
-        """Of the name."""
-        return hash(self.name)
-
-
-@lru_cache(maxsize=4)
-def _warp_rollout(
-    robot: Robot, period: float, substeps: int, options: WarpOptions, named: _NamedGround | None
-) -> RolloutBackend:
-    """One in a process: what warms a planner up makes the batches that the real one will use."""
+    from sim_bridge.ground_exchange import name_of
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-    ground = None if named is None else named.ground
-    return WarpRollout(robot, period, substeps, options, ground=ground)
+    (_, period, substeps, _), robot = _physics(config), config.robot_model
+    key = robot, period, substeps, config.warp, None if ground is None else name_of(ground)
+    if key not in _warm:  # what warms a planner up makes the batches that the real one will use
+        _warm.clear()
+        _warm[key] = WarpRollout(robot, period, substeps, config.warp, ground=ground)
+    if ground is not None:
+        _warm[key].move_ground(ground)  # an estimate may have moved it
+    return _warm[key]
 
 
 def _served(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
