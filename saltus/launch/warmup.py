@@ -197,12 +197,6 @@ def warm_planner(config: LaunchConfig) -> None:
         planner.plan_from(estimate, lead, lambda late=late: late)
 
 
-def _compile_planner(config: LaunchConfig) -> None:
-    """Warm one up in each mode: whether all is compiled is not asked by mode."""
-    for mode in get_args(Mode):
-        warm_planner(replace(config, mode=mode))
-
-
 def _robot(config: LaunchConfig) -> SimulatedRobot:
     """The launch's robot, its physics here: a server has one world, which is the launch's own."""
     here = replace(config.simulation, engine="mujoco")
@@ -220,20 +214,21 @@ def _standing(robot: Robot, tick: int) -> SensorReading:
 
 
 def _compile_estimator(config: LaunchConfig) -> None:
-    """Warm one up; what `_compile_dynamics` compiles meanwhile comes last."""
+    """Warm one up; what the part `dynamics` compiles meanwhile comes last."""
     if module := config.estimator_entry.compilation:
         load(f"{module}:compile_corrections")(config.robot_model)
     warm_estimator(config)
 
 
-def _compile_dynamics(config: LaunchConfig) -> None:
-    """Compile a share of the filter, which takes longer than any other part."""
-    load(f"{config.estimator_entry.compilation}:compile_dynamics")(config.robot_model)
-
-
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
-    "simulation": warm_simulation, "planner": _compile_planner,
-    "estimator": _compile_estimator, "dynamics": _compile_dynamics,
+    "simulation": warm_simulation,
+    # In each mode: whether all is compiled is not asked by mode.
+    "planner": lambda config: [warm_planner(replace(config, mode=m)) for m in get_args(Mode)],
+    "estimator": _compile_estimator,
+    # A share of the filter, which takes longer than any other part.
+    "dynamics": lambda config: load(f"{config.estimator_entry.compilation}:compile_dynamics")(
+        config.robot_model
+    ),
     "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
 }  # fmt: skip

@@ -259,17 +259,15 @@ class Scene:
         self._footholds = scene.add_point_cloud(
             f"{WORLD}/footholds", np.zeros((1, 3)), BLUE, point_size=0.025, point_shape="circle"
         )
-        self._forces = scene.add_arrows(
-            f"{WORLD}/forces", np.zeros((4, 2, 3)), RED, shaft_radius=0.006, head_radius=0.014,
-            head_length=0.03,
-        )  # fmt: skip
-        self._velocities = scene.add_arrows(
-            f"{WORLD}/velocity", np.zeros((2, 2, 3)), np.array((ORANGE, GREEN)), shaft_radius=0.008,
-            head_radius=0.018, head_length=0.04,
-        )  # fmt: skip
-        self._pushes = scene.add_arrows(
-            f"{WORLD}/push", np.zeros((1, 2, 3)), BLACK, shaft_radius=0.012, head_radius=0.03,
-            head_length=0.06, visible=False,
+        self._forces, self._velocities, self._pushes = (
+            scene.add_arrows(
+                f"{WORLD}/{name}", np.zeros((count, 2, 3)), colour, shaft_radius=radius,
+                head_radius=2.4 * radius, head_length=5.0 * radius,
+            )
+            for name, count, colour, radius in (
+                ("forces", 4, RED, 0.006), ("velocity", 2, np.array((ORANGE, GREEN)), 0.008),
+                ("push", 1, BLACK, 0.012),
+            )
         )  # fmt: skip
         self._push, self._push_until = ("base", np.zeros(3)), 0.0
         self._plan = -1  # the one that is drawn
