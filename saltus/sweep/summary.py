@@ -14,29 +14,36 @@ from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
 
 
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """The 95 % interval of a success rate, both ends in [0, 1].
+
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
+    (1927). Unlike the normal approximation it says something sensible at 0 and 100 %.
+    """
+    interval = binomtest(successes, trials).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
+
 def summarise(rows: Iterable[Row]) -> list[Row]:
     """Success by condition and planner, see `Conditions`; both in the order of the trials.
 
-    `success` counts trials that succeeded, `success_low` and `success_high` bound the rate by E. B.
-    Wilson's 95 % interval (Probable inference, the law of succession, and statistical inference,
-    JASA 22, 1927), which is sensible at 0 and 100 % too. The means are over trials without a fall
-    (None without one). Those of a driven robot are there where its rows have them. `condition` says
-    it in words, `values` are the pushes, and the other fields are those that the condition's rows
-    have in common.
+    `success` counts trials that succeeded, `success_low` and `success_high` bound the rate; the
+    means are over trials without a fall (None without one). Those of a driven robot are there where
+    its rows have them. `condition` says it in words, `values` are the pushes, and the other
+    fields are those that the condition's rows have in common.
     """
     return [_summary(*cell) for cell in cells(rows)]
 
 
 def _summary(condition: Condition, planner: str, rows: list[Row]) -> Row:
     side, successes = "max_lateral_deviation_m", sum(map(succeeded, rows))
-    interval = binomtest(successes, len(rows)).proportion_ci(method="wilson")
+    low, high = wilson_interval(successes, len(rows))
     return {
         "planner": planner, "kind": condition.kind, "magnitude": condition.magnitude,
         "trials": len(rows), "success": successes, f"mean_{side}": _mean(rows, side),
         "mean_max_lateral_deviation_of_all_m": _mean(rows, side, True),
         "largest_lateral_deviation_m": max(_known(rows, side), default=None),
-        "group": condition.group, "success_low": float(interval.low),
-        "success_high": float(interval.high),
+        "group": condition.group, "success_low": low, "success_high": high,
         **{f"mean_{key}": _mean(rows, key) for key in measures(rows)},
         "condition": condition.words, "values": condition.values, **condition.fields,
     }  # fmt: skip
