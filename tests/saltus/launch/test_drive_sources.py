@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,8 +25,8 @@ from saltus.launch.announcement import running_launches
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 from tests.saltus.announced import announced
+from tests.saltus.programs import ROOT, start
 
-ROOT = Path(__file__).parents[3]
 STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
@@ -96,12 +95,8 @@ def begun(temporary, process):
 def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path):
     """Commands that are damaged, not finite, or old are counted, and change nothing."""
     record = tmp_path / "run"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli.main", "launch", "sim", "--drive", "client", "--record",
-         str(record), "--json", "--planner", "instant_qp"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    arguments = "launch sim --drive client --json --planner instant_qp --record".split()
+    process = start(*arguments, str(record))
     good = {"left": 0.0, "yaw_rate": 0.0, "gait": "trot"}
     with Bus(begun(temporary, process).endpoints) as bus:
         commands = bus.publisher(COMMAND)

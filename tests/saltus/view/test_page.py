@@ -10,7 +10,8 @@ from saltus.launch.recorded import RecordedRun
 from saltus.view import page
 from saltus.view.page import Page, view_recording
 from tests.saltus.film.fake_run import make_run
-from tests.saltus.view.browser import Tab, chromium, wait_until
+from tests.saltus.programs import wait_until
+from tests.saltus.view.browser import Tab, chromium
 
 
 @pytest.fixture(scope="module")
