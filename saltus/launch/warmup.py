@@ -173,7 +173,7 @@ def warm_emulator(config: LaunchConfig) -> None:
 
 
 def warm_planner(config: LaunchConfig) -> None:
-    """Solve, with a planner of its own, from the stand.
+    """Solve, with a planner of its own, from a stand that turns once.
 
     Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
@@ -183,13 +183,15 @@ def warm_planner(config: LaunchConfig) -> None:
     }
     planner = assembly.make_planner(replace(config, **patient))
     robot = config.robot_model
-    q = np.array([0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand])
     every = assembly.solve_schedule(config).every
     ahead = 1e-3 * every
     solves = [(0.0, False)] * 2
     if config.mode == "realtime":
         solves += [(ahead, False), (ahead, True)]
     for number, (lead, late) in enumerate(solves):
+        half = 0.3 * (number == 1)  # far enough for the path of a driven robot to turn along
+        heading = 0.0, 0.0, np.sin(half), np.cos(half)
+        q = np.array([0.0, 0.0, robot.stand_height, *heading, *robot.stand])
         estimate = StateEstimate(
             tick=number * every, time=number * ahead, q=q, v=np.zeros(18), contact=np.ones(4),
             status="ok",
