@@ -3,7 +3,7 @@
 import pytest
 from pytest import approx
 
-from saltus.report import page
+from saltus.report import figures, page
 from saltus.report.figures import since_event
 from saltus.report.measures import PUBLISHED, cells, success
 from saltus.report.pictures import AFTER_FALL_S, strip_times
@@ -14,6 +14,16 @@ from tests.saltus.report.fake_sweep import make_sweep
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory):
     return page.read_sweep(make_sweep(tmp_path_factory.mktemp("parts") / "sweep"))
+
+
+def test_black_is_where_a_foot_stands(subject, monkeypatch):
+    monkeypatch.setattr(figures, "drawn", lambda made, _: made)
+    trial = subject.trials[0]
+    *_, axes = figures.contacts(trial).axes
+    for patch, contact in zip(axes.patches, trial.trace.contact.T, strict=True):
+        values, edges, low = patch.get_data()
+        assert ((values > low) == (contact > 0.5)).all()
+        assert edges[:-1] == approx(trial.trace.time - trial.begin)
 
 
 def test_cells_hold_every_trial_once(subject):
