@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from sim_bridge.options import WarpOptions
 from sim_bridge.physics_service import PhysicsService, Rollout, World
 from sim_bridge.rollouts.unavailable import Unavailable
 
-BACKENDS = ("mujoco", "warp")
 MOST_CANDIDATES = 4096
 LISTENS = "listens at "  # before the address, in the line that says so
 START_S, GRACE_S = 120.0, 5.0  # for a child to listen, which may compile first; and to end
@@ -38,14 +38,12 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-def make_service(backend: str, threads: int, robot: Robot) -> PhysicsService:
+def make_service(backend: Literal["mujoco", "warp"], threads: int, robot: Robot) -> PhysicsService:
     """The service of a backend, which has rolled out once: first calls may compile.
 
     Raises:
-        BadRequest: no such backend, or something that it needs is not here.
+        BadRequest: something that it needs is not here.
     """
-    if backend not in BACKENDS:
-        raise BadRequest(f"unknown backend {backend!r}; accepted: {', '.join(BACKENDS)}")
     with refusing(f"backend {backend}", Unavailable):
         service = _mujoco(threads, robot) if backend == "mujoco" else _warp(robot)
     return service

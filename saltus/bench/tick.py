@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 from typing import Any, NamedTuple
@@ -60,49 +61,36 @@ class Walk(NamedTuple):
 
 
 class Robot:
-    """The robot's end of the cable, and the other processes' ends of their topics."""
+    """The robot's end of the cable, and the other processes' ends of their topics.
+
+    Attributes:
+        socket: its end.
+    """
 
     def __init__(self, bus: Bus, walk: Walk) -> None:
         """Play a walk there and back, so that no joint leaps."""
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((LOCALHOST, 0))
-        self._socket.setblocking(False)
-        self.port: int = self._socket.getsockname()[1]
+        self.socket = _loopback()
         self._recorded = walk.recorded + walk.recorded[::-1]
         self._plans = walk.plans + walk.plans[::-1]
         self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
         self._frames = StateFrame(EmulatorOptions(), WIRE)
         self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
 
-    def frame(self, tick: int) -> bytes:
-        """What the robot measures in a tick."""
-        reading, _ = self._recorded[tick % len(self._recorded)]
-        return self._frames.write(
+    def play(self, tick: int, now: float, to: tuple[str, int]) -> None:
+        """Send a frame, an estimate and, now and then, a plan; take the commands."""
+        with suppress(BlockingIOError):
+            while True:
+                self.socket.recv(2 * WIRE.command.itemsize)
+        reading, estimate = self._recorded[tick % len(self._recorded)]
+        frame = self._frames.write(
             reading, reading.joint_position, reading.joint_velocity, np.zeros(12),
             np.full(12, 40.0), tick,
         )  # fmt: skip
-
-    def play(self, tick: int, now: float, to: tuple[str, int]) -> None:
-        """Send a frame, an estimate and, now and then, a plan; take the commands."""
-        self.drain()
-        self._socket.sendto(self.frame(tick), to)
-        _, estimate = self._recorded[tick % len(self._recorded)]
+        self.socket.sendto(frame, to)
         self._estimates_out.send(replace(estimate, tick=tick, time=now))
         if tick % PLAN_EVERY == 0:
             plan = self._plans[tick // PLAN_EVERY % len(self._plans)]
             self._plans_out.send(replace(plan, id=tick + 1, tick=tick, time=now))
-
-    def drain(self) -> None:
-        """Throw the commands away."""
-        try:
-            while True:
-                self._socket.recv(2 * WIRE.command.itemsize)
-        except BlockingIOError:
-            return
-
-    def close(self) -> None:
-        """Pull the cable."""
-        self._socket.close()
 
 
 class PlayedTracker:
@@ -120,7 +108,7 @@ class PlayedTracker:
         self._robot = robot = Robot(bus, walk)
         options = replace(
             config.hardware, tick_unit_s=TICK_S,
-            link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
+            link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.socket.getsockname()[1],
                              local_address=LOCALHOST, local_port=0),
         )  # fmt: skip
         self._link = link = UdpLink(options.link)
@@ -155,7 +143,7 @@ class PlayedTracker:
         """Let go of the sockets; the robot must have walked all the time."""
         assert self.bridge.machine.state is RobotState.RUNNING, self.bridge.machine.cause
         self.bridge.close()
-        self._robot.close()
+        self._robot.socket.close()
 
 
 def recorded_walk(lockstep: LockStep) -> Walk:
@@ -228,12 +216,17 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
         setattr(owner, method, times.wrap(name, getattr(owner, method)))
 
 
+def _loopback() -> socket.socket:
+    """A datagram socket of loopback that never blocks."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind((LOCALHOST, 0))
+    made.setblocking(False)
+    return made
+
+
 def _measure_bare(ticks: int, times: Times) -> None:
     """The system calls of a tick: a datagram in, a datagram out."""
-    robot, here = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
-    for end in (robot, here):
-        end.bind((LOCALHOST, 0))
-        end.setblocking(False)
+    robot, here = _loopback(), _loopback()
     frame, command = bytes(WIRE.state.itemsize), bytes(WIRE.command.itemsize)
     clock = RealTimeClock(TICK_S)
 

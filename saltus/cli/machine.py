@@ -4,7 +4,7 @@ import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -70,7 +70,9 @@ MOST_THREADS = 1024  # each has a simulation of its own in memory
 
 
 def serve(
-    backend: Annotated[str, typer.Option(help="Physics engine: mujoco or warp.")] = "mujoco",
+    backend: Annotated[
+        Literal["mujoco", "warp"], typer.Option(help="Physics engine: mujoco or warp.")
+    ] = "mujoco",
     address: Annotated[
         str, typer.Option(metavar="ADDRESS", help="tcp://HOST:PORT, or ipc://FILE.")
     ] = SERVER_ADDRESS,

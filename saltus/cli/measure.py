@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.bench.catalogue import BENCHMARKS, BenchResult
-from saltus.cli.options import JsonOption, SetOption, bench_names, print_catalogue
+from saltus.cli.options import JsonOption, SetOption, print_catalogue
 from saltus.common.console import print_json, print_table, say
 from saltus.common.errors import BadRequest
 
@@ -22,7 +22,9 @@ SETTABLE = "estimators"
 def bench(
     name: Annotated[
         str | None,
-        typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=bench_names),
+        typer.Argument(
+            help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=lambda: list(BENCHMARKS)
+        ),
     ] = None,
     settings: SetOption = None,
     json: JsonOption = False,

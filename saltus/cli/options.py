@@ -1,71 +1,60 @@
 """What the commands have in common: options, and what the shell offers after a command."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from saltus.bench.catalogue import BENCHMARKS
 from saltus.common.console import print_json, print_lines
 from saltus.common.files import names_in
 from saltus.configuration.planners import ALL, PLANNERS
 
+# Of what these offer to the shell, typer leaves what begins as the word that is typed.
+
 
 def launch_names(incomplete: str) -> list[str]:
     """Names in ``launch``, and YAML files."""
-    return _starting(names_in("launch").split(", "), incomplete) + _files(incomplete)
+    return names_in("launch").split(", ") + _files(incomplete)
 
 
 def suite_names(incomplete: str) -> list[str]:
     """Names in ``config``, and YAML files."""
-    return _starting(names_in("config").split(", "), incomplete) + _files(incomplete)
+    return names_in("config").split(", ") + _files(incomplete)
 
 
-def study_names(incomplete: str) -> list[str]:
+def study_names() -> list[str]:
     """Names of `saltus study`."""
     from studies.study import STUDIES
 
-    return _starting(STUDIES, incomplete)
-
-
-def bench_names(incomplete: str) -> list[str]:
-    """Names of `saltus bench`."""
-    return _starting(BENCHMARKS, incomplete)
-
-
-def planner_names(incomplete: str) -> list[str]:
-    """The planners."""
-    return _starting(PLANNERS, incomplete)
+    return list(STUDIES)
 
 
 def sweep_planner_names(incomplete: str) -> list[str]:
     """The planners, the word for all of them, and after a comma those not named yet."""
-    before, comma, last = incomplete.rpartition(",")
-    if not comma:
-        return _starting((*PLANNERS, ALL), last)
-    rest = [name for name in PLANNERS if name not in before.split(",")]
-    return [f"{before},{name}" for name in _starting(rest, last)]
+    before, comma, _ = incomplete.rpartition(",")
+    names = PLANNERS if comma else (*PLANNERS, ALL)
+    return [f"{before}{comma}{name}" for name in names if name not in before.split(",")]
 
 
 def assignments(incomplete: str) -> list[str]:
     """Keys of a launch file, each with its ``=``; after one of few values, those."""
     from saltus.configuration.keys import keys_of  # slow to load for who asks for no key
 
-    name, equals, value = incomplete.partition("=")
+    name, equals, _ = incomplete.partition("=")
     found = {key.key: key.choices for key in keys_of()}
-    if not equals:
-        return _starting((f"{key}=" for key in found), incomplete)
-    return [f"{name}={each}" for each in _starting(found.get(name, ()), value)]
+    return [f"{name}={each}" for each in found.get(name, ())] if equals else [
+        f"{key}=" for key in found
+    ]  # fmt: skip
 
 
-def keys(incomplete: str) -> list[str]:
+def keys() -> list[str]:
     """Keys of a launch file, and its sections."""
     from saltus.configuration.keys import keys_of
 
     names = [key.key for key in keys_of()]
     sections = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
-    return _starting(sorted({*names, *sections}), incomplete)
+    return sorted({*names, *sections})
 
 
 def _files(incomplete: str) -> list[str]:
@@ -75,11 +64,7 @@ def _files(incomplete: str) -> list[str]:
         found = [p for p in folder.iterdir() if p.suffix in (".yaml", ".yml") or p.is_dir()]
     except OSError:
         return []
-    return sorted(_starting((f"{p}/" if p.is_dir() else str(p) for p in found), incomplete))
-
-
-def _starting(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+    return sorted(f"{p}/" if p.is_dir() else str(p) for p in found)
 
 
 JsonOption = Annotated[
@@ -96,7 +81,7 @@ PlannerOption = Annotated[
     str | None,
     typer.Option(
         help=f"{', '.join(PLANNERS)}; overrides the launch file.",
-        autocompletion=planner_names,
+        autocompletion=lambda: list(PLANNERS),
     ),
 ]
 

@@ -22,7 +22,7 @@ from saltus.cli.options import (
     SetOption,
     keys,
 )
-from saltus.common.console import print_facts, print_json, print_lines, say
+from saltus.common.console import print_facts, print_json, print_lines, say, stderr
 from saltus.common.errors import INTERRUPTED, BadRequest, refusing
 from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
@@ -157,8 +157,8 @@ def drive(
     from saltus.launch.cores import serve_commands
     from saltus.launch.driving import (
         LAST_WORDS_S,
-        DriveLine,
         bounds_of,
+        words_of,
     )
     from saltus.launch.driving import drive as publish_commands
 
@@ -186,12 +186,13 @@ def drive(
                 f"({error.address})"
             ) from error
         say(f"driving the {running.config.connection} robot of process {running.pid}; {how}")
-        with DriveLine(running) as line:
+        with stderr.status("") as line:
             pacer = publish_commands(
-                device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
-            )
+                device, commands.send, lambda: stop() or not running.alive or device.quit,
+                lambda command: line.update(words_of(command) if command else ""),
+            )  # fmt: skip
         bus.close(LAST_WORDS_S)
-    if line.is_over:
+    if not (running.alive or stop() or device.quit):
         say("the launch has ended")
     elif device.loss:
         silence = running.config.drive.silence

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -91,7 +90,6 @@ LIVE_EVERY_S: Final = 0.2  # on a terminal
 LINE_EVERY_S: Final = 1.0  # elsewhere
 POLL_S: Final = 0.02
 SWITCH_S: Final = 0.0005  # after which drawing gives way to asking
-RATE_OVER_S: Final = 1.1  # longer than from one line to the next
 SILENT_S: Final = 1.0  # age of the last frame at which the robot has fallen silent
 
 
@@ -102,7 +100,6 @@ class Watch:
         """Ready to ask; nothing is sent yet."""
         self._options, self._exchange, self._lock = options, Exchange(wire, options, link), Lock()
         self._begin = time.monotonic()
-        self._recent: deque[tuple[float, int]] = deque()  # time [s], frames
 
     def ask(self, over: Callable[[], bool]) -> None:
         """Ask and listen until it is over."""
@@ -123,20 +120,11 @@ class Watch:
             return exchange.counts() | {
                 "robot": "{} port {}".format(*self._options.link.robot),
                 "seconds": now - self._begin, "rate_hz": exchange.rate_hz,
-                "rate_now_hz": self._rate_now(now, exchange.frames),
                 "gap_ms": asdict(exchange.gaps_ms.quantiles()),
                 "tick_unit_configured_s": configured,
                 "tick": "" if fits or unit is None else tick,
                 "last": None if last is None else _last(last, now),
             }  # fmt: skip
-
-    def _rate_now(self, now: float, frames: int) -> float:
-        """Frames a second since the oldest look that is younger than RATE_OVER_S [Hz]."""
-        while self._recent and now - self._recent[0][0] > RATE_OVER_S:
-            self._recent.popleft()
-        self._recent.append((now, frames))
-        then, before = self._recent[0]
-        return (frames - before) / (now - then) if now > then else 0.0
 
 
 def view(config: LaunchConfig, json: bool) -> int:

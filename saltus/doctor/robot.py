@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -258,17 +258,13 @@ def remote(survey: Survey, options: HardwareOptions) -> Found:
     return True, f"alive, head bytes {head_of(spoke[-1])}, held: {', '.join(held) or 'nothing'}"
 
 
-class Diagnosis(NamedTuple):
-    """The verdicts, and what they rest on, ready for JSON."""
-
-    checks: list[Check]
-    measured: dict[str, Any]
-
-
-def examine(config: LaunchConfig) -> Diagnosis:
+def examine(config: LaunchConfig) -> tuple[list[Check], dict[str, Any]]:
     """Ask the robot of a launch for some seconds, without torque, then look at this machine.
 
     Where every essential check passes, the robot gets a pass for the day; else it loses its own.
+
+    Returns:
+        The verdicts, and what they rest on, ready for JSON.
 
     Raises:
         BadRequest: the launch is not on a robot, or its address or port cannot be had.
@@ -284,7 +280,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
         found = survey(wire_of(config.robot_model), options, link)
     checks = [*judge(found, options, config.robot_model), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
-    return Diagnosis(checks, _measured(found))
+    return checks, _measured(found)
 
 
 def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:

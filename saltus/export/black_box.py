@@ -88,56 +88,44 @@ def write_csv(found: Sequence[Segment], folder: Path, last_s: float) -> dict[str
     since_ns = round(1e9 * (max(segment.end for segment in found) - last_s))
     with refusing(f"--csv {folder}: cannot be made"):
         folder.mkdir(parents=True)
-    files = _Files(folder)
+    rows = Counter[str]()
     for segment in found:
         if 1e9 * segment.end >= since_ns:
             with readable(segment.file):
-                files.add(segment.file, since_ns)
-    return dict(files.rows)
+                _append(segment.file, since_ns, folder, rows)
+    return dict(rows)
 
 
-class _Files:
-    """Files in a new folder, each made with its first row; `rows` counts them by file."""
-
-    def __init__(self, folder: Path) -> None:
-        self.rows: Counter[str] = Counter()
-        self._folder = folder
-
-    def add(self, file: Path, since_ns: int) -> None:
-        """Append what a file of the ring holds from a time on [ns]."""
-        found: dict[str, list[tuple[int, RobotFrame]]] = {way: [] for way in WAYS}
-        for frame in _frames(file):
-            if frame.log_time_ns < since_ns:
+def _append(file: Path, since_ns: int, folder: Path, rows: Counter[str]) -> None:
+    """Append what a file of the ring holds from a time on [ns] to the files, and count it."""
+    found: dict[str, list[tuple[int, RobotFrame]]] = {way: [] for way in WAYS}
+    for frame in _frames(file):
+        if frame.log_time_ns < since_ns:
+            continue
+        if frame.topic == RUN_TEXT.name:
+            piece = decode(RunText, frame.data)
+            name = piece.file.replace("/", "_")  # no name leads out of the folder
+            with (folder / name).open("a") as text:
+                text.write(piece.text)
+            rows[name] += len(piece.text)
+        elif frame.topic in found:
+            found[frame.topic].append((frame.log_time_ns, decode(RobotFrame, frame.data)))
+    for way, messages in found.items():
+        for wire in WIRES.values():
+            layout = wire.state if way == "from_robot" else wire.command
+            whole = [each for each in messages if len(each[1].data) == layout.itemsize]
+            if not whole:
                 continue
-            if frame.topic == RUN_TEXT.name:
-                piece = decode(RunText, frame.data)
-                name = piece.file.replace("/", "_")  # no name leads out of the folder
-                with (self._folder / name).open("a") as text:
-                    text.write(piece.text)
-                self.rows[name] += len(piece.text)
-            elif frame.topic in found:
-                message = frame.log_time_ns, decode(RobotFrame, frame.data)
-                found[frame.topic].append(message)
-        for way, messages in found.items():
-            for wire in WIRES.values():
-                layout = wire.state if way == "from_robot" else wire.command
-                whole = [each for each in messages if len(each[1].data) == layout.itemsize]
-                if whole:
-                    self._add_rows(way, wire, layout, whole)
-
-    def _add_rows(
-        self, way: str, wire: Wire, layout: np.dtype, whole: list[tuple[int, RobotFrame]]
-    ) -> None:
-        records = np.frombuffer(b"".join(message.data for _, message in whole), layout)
-        stamps = [[1e-9 * at for at, _ in whole], [message.time for _, message in whole]]
-        table = [*zip(STAMPS, stamps, strict=True), *_columns(wire, records)]
-        name = f"{way}.csv"
-        with (self._folder / name).open("a", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if not self.rows[name]:
-                writer.writerow(heading for heading, _ in table)
-            writer.writerows(zip(*(column for _, column in table), strict=True))
-        self.rows[name] += len(whole)
+            records = np.frombuffer(b"".join(message.data for _, message in whole), layout)
+            stamps = [[1e-9 * at for at, _ in whole], [message.time for _, message in whole]]
+            table = dict(zip(STAMPS, stamps, strict=True)) | dict(_columns(wire, records))
+            name = f"{way}.csv"
+            with (folder / name).open("a", newline="") as stream:
+                writer = csv.writer(stream, lineterminator="\n")
+                if not rows[name]:
+                    writer.writerow(table)
+                writer.writerows(zip(*table.values(), strict=True))
+            rows[name] += len(whole)
 
 
 def _columns(wire: Wire, records: Records) -> Iterator[tuple[str, list[Any]]]:

@@ -29,26 +29,26 @@ def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Leg
     """Pictures of a run at times (n,) since its first state [s], with the plans in force."""
     shown = [run.at(float(time)) for time in times]
     none = np.zeros((0, 3))
-    paths, footholds = {-1: none}, {-1: none}
-    plans = [instant.plan if instant.plan and instant.plan.status != "failed" else None
-             for instant in shown]  # fmt: skip
-    for plan in plans:
-        if plan is not None and plan.id not in paths:
-            paths[plan.id] = plan.states_q[:, :3]
-            footholds[plan.id] = _footholds(plan, legs)
-    chosen = [-1 if plan is None else plan.id for plan in plans]
+    drawn, chosen = {-1: (none, none)}, []  # path and footholds by plan; of each picture, its plan
+    for plan in (instant.plan for instant in shown):
+        if plan is None or plan.status == "failed":
+            chosen.append(-1)
+            continue
+        chosen.append(plan.id)
+        if plan.id not in drawn:
+            drawn[plan.id] = plan.states_q[:, :3], touchdowns(plan, legs)
+    paths, footholds = zip(*(drawn[each] for each in chosen), strict=True)
     states = [instant.state for instant in shown]
     force = [instant.truth.foot_force if instant.truth else np.zeros((4, 3)) for instant in shown]
     return Frames.plain(
         np.array([state.q for state in states if state]), np.array(captions)
     )._replace(
         force=np.array(force),
-        plan_path=_stacked([paths[each] for each in chosen]),
-        footholds=_stacked([footholds[each] for each in chosen]),
+        plan_path=_stacked(paths), footholds=_stacked(footholds),
     )  # fmt: skip
 
 
-def _footholds(plan: PlanOutline, legs: Legs) -> Array:
+def touchdowns(plan: PlanOutline, legs: Legs) -> Array:
     """Where a plan sets feet down (M, 3) [m]."""
     places = []
     for knot, foot in np.argwhere(np.diff(plan.contacts, axis=0) > 0.0):

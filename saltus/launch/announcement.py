@@ -6,10 +6,8 @@ gives the lock back, however the launch ends.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -59,7 +57,6 @@ PREFIX = "saltus-"  # of the temporary folders of launches
 FILE = "launch.json"
 NEXT = "next.yaml"  # the launch that a viewer asks for in its place
 POLL_S = 0.2  # between two looks for a launch
-SETTLED_S = 60.0  # age of a folder whose launch has had time to lock its file [s]
 REMEDY = "start one in another terminal: saltus launch sim --drive client"
 
 
@@ -184,16 +181,6 @@ def running_launches(folder: Path | None = None) -> list[RunningLaunch]:
     files = (folder or Path(tempfile.gettempdir())).glob(f"{PREFIX}*/{FILE}")
     launches = [(_begin(file), launch) for file in files if (launch := _look(file)) is not None]
     return [launch for _, launch in sorted(launches, key=lambda pair: -pair[0])]
-
-
-def remove_dead() -> None:
-    """Remove the temporary folders of this user's launches that were killed."""
-    for file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{FILE}"):
-        with contextlib.suppress(OSError), file.open("rb") as opened:
-            own = os.fstat(opened.fileno()).st_uid == os.getuid()
-            settled = time.time() - _begin(file) > SETTLED_S
-            if own and settled and not _is_locked(opened.fileno()):
-                shutil.rmtree(file.parent, ignore_errors=True)
 
 
 def _begin(file: Path) -> float:

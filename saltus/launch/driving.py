@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import select
-import shutil
-import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.options import DriveOptions
 from hw_bridge.operator.driving import (
@@ -23,7 +21,6 @@ from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.announcement import RunningLaunch
 
 if TYPE_CHECKING:
     from robots.robot import Robot
@@ -79,44 +76,6 @@ def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     else:
         return None
     return Steering(driver, bus.publisher(COMMAND).send)
-
-
-EVERY_S = 0.2
-_CLEAR = "\r\x1b[K"
-
-
-class DriveLine:
-    """Updates the line in place, and notices that the launch ends; a context manager.
-
-    Attributes:
-        is_over: the launch has.
-    """
-
-    def __init__(self, launch: RunningLaunch) -> None:
-        """Nothing is shown where standard error is no terminal."""
-        self.is_over, self._launch, self._next = False, launch, 0.0
-        self._shows = sys.stderr.isatty()
-
-    def show(self, command: Command | None) -> None:
-        """Show the command that was sent last, five times a second."""
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + EVERY_S
-        self.is_over = not self._launch.alive
-        if self._shows and command is not None:
-            self._print(words_of(command))
-
-    def _print(self, words: str) -> None:
-        width = shutil.get_terminal_size().columns - 1  # a line that breaks cannot be cleared
-        print(f"{_CLEAR}{words[:width]}", end="", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> DriveLine:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self._shows:
-            self._print("")
 
 
 def words_of(command: Command) -> str:

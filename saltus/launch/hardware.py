@@ -231,11 +231,13 @@ def withdraw_pass(header: Header) -> bool:
 
 def read_passes() -> list[DoctorPass]:
     """All passes of today."""
-    try:
-        found = [_read(path) for path in sorted(_folder().glob("*.json"))]
-    except OSError:
-        return []
-    return [each for each in found if each is not None and each.day == today()]
+    found = []
+    with suppress(OSError):
+        for path in sorted(_folder().glob("*.json")):
+            with suppress(OSError, msgspec.DecodeError):
+                given = msgspec.json.decode(path.read_bytes(), type=DoctorPass)
+                found += [given] * (given.day == today())
+    return found
 
 
 def has_pass(header: Header) -> bool:
@@ -255,13 +257,6 @@ def _folder() -> Path:
 
 def _file(robot_id: int, serial: int) -> Path:
     return _folder() / f"a1-{robot_id}-{serial}.json"
-
-
-def _read(path: Path) -> DoctorPass | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=DoctorPass)
-    except (OSError, msgspec.DecodeError):
-        return None
 
 
 READY_S = 5.0

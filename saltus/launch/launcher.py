@@ -37,7 +37,6 @@ from saltus.launch.announcement import (
     Announcer,
     check_free,
     endpoints_of,
-    remove_dead,
 )
 from saltus.launch.cores import hear_first
 from saltus.launch.driving import words_of
@@ -202,7 +201,6 @@ def launch(
     assembly.check(config)
     check_at_hand(config)
     kind = config.kind
-    remove_dead()
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:

@@ -182,10 +182,12 @@ def describe_stall(config: LaunchConfig, ticks: Mapping[str, int]) -> str:
         return "nobody has sent anything"
     if config.mode == "realtime":
         return "the simulation is silent"
-    if ticks[SENSOR_READING.name] < tick:
-        return f"the simulation waits for the tracker at tick {tick}"
-    if ticks[STATE_ESTIMATE.name] < tick:
-        return f"the tracker waits for the estimator's estimate of tick {tick}"
+    for topic, words in (
+        (SENSOR_READING, "the simulation waits for the tracker at"),
+        (STATE_ESTIMATE, "the tracker waits for the estimator's estimate of"),
+    ):
+        if ticks[topic.name] < tick:
+            return f"{words} tick {tick}"
     if ticks[MOTOR_COMMAND.name] >= tick:
         return f"the tracker waits for the simulation after tick {tick}"
     due = next((solve for solve in assembly.solve_schedule(config) if solve.arrival >= tick), None)

@@ -6,18 +6,17 @@ Nothing of a backend is imported before it is asked for: most machines have one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from controller.gaits import GAITS
-from controller.planner_options import PlannerOptions
+from controller.planner_options import MppiOptions, PlannerOptions
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.references import recorded_walk, reference_file
-from sim_bridge.options import ServerOptions, WarpOptions
+from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -50,15 +49,6 @@ class Availability(NamedTuple):
     found: str
 
 
-class Physics(NamedTuple):
-    """What rollouts take of a planner's options: knots, time between them [s], steps, threads."""
-
-    knots: int
-    period: float
-    substeps: int
-    threads: int
-
-
 def planning(config: LaunchConfig) -> PlannerOptions:
     """The options of HiLQR's solver in this mode: of the planner that runs, or else of HiLQR.
 
@@ -70,13 +60,11 @@ def planning(config: LaunchConfig) -> PlannerOptions:
     return replace(options, search=replace(options.search, line_search="exhaustive"))
 
 
-def _physics(config: LaunchConfig) -> Physics:
-    if config.planner == "mppi":
-        mppi = config.mppi
-        return Physics(mppi.knots, mppi.period, mppi.substeps, mppi.threads)
-    options = planning(config)
-    search = options.search
-    return Physics(options.knots, options.period, search.substeps, search.threads)
+def _physics(config: LaunchConfig) -> tuple[int, float, int, int]:
+    """Knots of a rollout, time between them [s], steps within, threads."""
+    options = config.mppi if config.planner == "mppi" else planning(config)
+    search = options if isinstance(options, MppiOptions) else options.search
+    return options.knots, options.period, search.substeps, search.threads
 
 
 def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutBackend:
@@ -114,53 +102,30 @@ def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
     return ThreadedRollout(config.robot_model, *_physics(config), ground)
 
 
+_warm: dict[Any, RolloutBackend] = {}  # the process's newest on Warp
+
+
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
-    physics = _physics(config)
-    named = _NamedGround(ground) if ground is not None else None
-    rollout = _warp_rollout(
-        config.robot_model, physics.period, physics.substeps, config.warp, named
-    )
-    if ground is not None:
-        rollout.move_ground(ground)  # an estimate may have moved it
-    return rollout
-
-
-class _NamedGround:
-    """A ground as it is now, equal to every other one of the same contents."""
-
-    def __init__(self, ground: Ground) -> None:
-        from sim_bridge.ground_exchange import name_of
-
-        self.ground, self.name = ground, name_of(ground)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same ground."""
-        return isinstance(other, _NamedGround) and self.name == other.name
-
-    def __hash__(self) -> int:
-        """Of the name."""
-        return hash(self.name)
-
-
-@lru_cache(maxsize=4)
-def _warp_rollout(
-    robot: Robot, period: float, substeps: int, options: WarpOptions, named: _NamedGround | None
-) -> RolloutBackend:
-    """One in a process: what warms a planner up makes the batches that the real one will use."""
+    from sim_bridge.ground_exchange import name_of
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-    ground = None if named is None else named.ground
-    return WarpRollout(robot, period, substeps, options, ground=ground)
+    (_, period, substeps, _), robot = _physics(config), config.robot_model
+    key = robot, period, substeps, config.warp, None if ground is None else name_of(ground)
+    if key not in _warm:  # what warms a planner up makes the batches that the real one will use
+        _warm.clear()
+        _warm[key] = WarpRollout(robot, period, substeps, config.warp, ground=ground)
+    if ground is not None:
+        _warm[key].move_ground(ground)  # an estimate may have moved it
+    return _warm[key]
 
 
 def _served(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     from sim_bridge.rollouts.remote import RemoteRollout
 
-    physics, server = _physics(config), getattr(config, config.rollout)
+    (_, period, substeps, _), server = _physics(config), getattr(config, config.rollout)
     wait_s = server.timeout if config.mode == "realtime" else server.patience
     return RemoteRollout(
-        config.robot_model,
-        server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
+        config.robot_model, server, _mujoco(config, ground), period, substeps, wait_s,
         config.rollout, ground, moves=not config.knows_ground,
     )  # fmt: skip
 

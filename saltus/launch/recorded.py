@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,21 +32,9 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig, make_config
 from saltus.configuration.options import read_mapping
 from saltus.launch.assembly import event_times
-from saltus.launch.references import tilt_allowance_of_run
+from saltus.launch.references import tilt_allowance
 from saltus.metrics.run import RunMetrics
 from saltus.recording.reading import StartAxes, messages_of_run, readable
-
-
-def config_of_run(folder: Path) -> LaunchConfig:
-    """The configuration that a run was made with.
-
-    Raises:
-        BadRequest: the folder holds none, or one of another version.
-    """
-    path = folder / "launch.yaml"
-    with readable(folder):
-        path.stat()
-    return make_config(read_mapping(path), str(path))
 
 
 class Instant(NamedTuple):
@@ -130,15 +119,18 @@ class RecordedRun:
         Raises:
             BadRequest: there is none, or one of another version, or one without a state.
         """
-        self.config: LaunchConfig = config_of_run(folder)
+        file = folder / "launch.yaml"
+        with readable(folder):
+            file.stat()
+        self.config: LaunchConfig = make_config(read_mapping(file), str(file))
         self._tracks: dict[type, _Track] = {each.message: _Track() for each in WATCHED.values()}
         self._every = every_ticks
         self._marks: list[Mark] = []
         self.pushes: list[tuple[float, Push]] = []
         self._cause, self._tracking = "", "ok"
-        self._judge = RunMetrics(
-            judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
-        )
+        self._judge = RunMetrics(judging=self.config.kind.simulated)
+        with suppress(BadRequest, ValueError):  # its reference is gone since
+            self._judge.tilt_allowance = tilt_allowance(self.config)
         axes = StartAxes(self.config)
         for message in messages_of_run(folder):
             self._add(axes.to_local(message))

@@ -97,14 +97,6 @@ def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
     return make_reference(config.robot_model, file, 0.0, TILT_PERIOD).tilt
 
 
-def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
-    """The `tilt_allowance` of a launch that is over: none where its reference is gone since."""
-    try:
-        return tilt_allowance(config)
-    except (BadRequest, ValueError):
-        return lambda _: 0.0
-
-
 def make_plan(
     motion: Motion,
     robot: str,

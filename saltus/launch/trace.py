@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.driving.commands import Goal, ScriptClock
 from controller.gaits import GAITS, Gait
@@ -22,7 +21,7 @@ from saltus.launch.lock_step import Tick
 from saltus.metrics.driving import GoalWatch
 from saltus.recording.reading import StartAxes
 
-_PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
+_PLAIN = ("plan_time", "plan_period", "statuses", "commands", "events")  # stored as JSON
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("contact", "planned", "plan_contacts"), np.uint8),
     **dict.fromkeys(("q", "costs", "solve_ms"), np.float32),
@@ -85,10 +84,13 @@ def save_trace(trace: Trace, path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _NAMES}
+    plain = json.dumps({name: getattr(trace, name) for name in _PLAIN})
+    arrays: dict[str, Any] = {
+        name: np.asarray(getattr(trace, name), _DTYPES.get(name, np.float64)) for name in _ARRAYS
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("wb") as file:
-        np.savez_compressed(file, **members)
+        np.savez_compressed(file, plain=plain, **arrays)
 
 
 def load_trace(path: Path) -> Trace:
@@ -100,26 +102,15 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            return Trace(**{name: _unpacked(name, file[name]) for name in _NAMES})
+            arrays = {name: file[name].astype(np.float64) for name in _ARRAYS}
+            return Trace(**arrays, **json.loads(str(file["plain"])))
     except OSError:
         raise
     except Exception as error:  # of a damaged archive zipfile and NumPy raise many kinds
         raise ValueError(f"{path}: not a trace of this version: {error}") from error
 
 
-_NAMES = [member.name for member in fields(Trace)]
-
-
-def _packed(name: str, value: Any) -> NDArray[Any]:
-    if name in _PLAIN:
-        return np.array(json.dumps(value))
-    return np.asarray(value, _DTYPES.get(name, np.float64))
-
-
-def _unpacked(name: str, value: NDArray[Any]) -> Any:
-    if name in _PLAIN:
-        return json.loads(str(value))
-    return value.astype(np.float64) if value.ndim else float(value)
+_ARRAYS = [member.name for member in fields(Trace) if member.name not in _PLAIN]
 
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks

@@ -173,7 +173,7 @@ def warm_emulator(config: LaunchConfig) -> None:
 
 
 def warm_planner(config: LaunchConfig) -> None:
-    """Solve, with a planner of its own, from the stand.
+    """Solve, with a planner of its own, from a stand that turns once.
 
     Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
@@ -183,24 +183,20 @@ def warm_planner(config: LaunchConfig) -> None:
     }
     planner = assembly.make_planner(replace(config, **patient))
     robot = config.robot_model
-    q = np.array([0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand])
     every = assembly.solve_schedule(config).every
     ahead = 1e-3 * every
     solves = [(0.0, False)] * 2
     if config.mode == "realtime":
         solves += [(ahead, False), (ahead, True)]
     for number, (lead, late) in enumerate(solves):
+        half = 0.3 * (number == 1)  # far enough for the path of a driven robot to turn along
+        heading = 0.0, 0.0, np.sin(half), np.cos(half)
+        q = np.array([0.0, 0.0, robot.stand_height, *heading, *robot.stand])
         estimate = StateEstimate(
             tick=number * every, time=number * ahead, q=q, v=np.zeros(18), contact=np.ones(4),
             status="ok",
         )  # fmt: skip
         planner.plan_from(estimate, lead, lambda late=late: late)
-
-
-def _compile_planner(config: LaunchConfig) -> None:
-    """Warm one up in each mode: whether all is compiled is not asked by mode."""
-    for mode in get_args(Mode):
-        warm_planner(replace(config, mode=mode))
 
 
 def _robot(config: LaunchConfig) -> SimulatedRobot:
@@ -220,20 +216,21 @@ def _standing(robot: Robot, tick: int) -> SensorReading:
 
 
 def _compile_estimator(config: LaunchConfig) -> None:
-    """Warm one up; what `_compile_dynamics` compiles meanwhile comes last."""
+    """Warm one up; what the part `dynamics` compiles meanwhile comes last."""
     if module := config.estimator_entry.compilation:
         load(f"{module}:compile_corrections")(config.robot_model)
     warm_estimator(config)
 
 
-def _compile_dynamics(config: LaunchConfig) -> None:
-    """Compile a share of the filter, which takes longer than any other part."""
-    load(f"{config.estimator_entry.compilation}:compile_dynamics")(config.robot_model)
-
-
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
-    "simulation": warm_simulation, "planner": _compile_planner,
-    "estimator": _compile_estimator, "dynamics": _compile_dynamics,
+    "simulation": warm_simulation,
+    # In each mode: whether all is compiled is not asked by mode.
+    "planner": lambda config: [warm_planner(replace(config, mode=m)) for m in get_args(Mode)],
+    "estimator": _compile_estimator,
+    # A share of the filter, which takes longer than any other part.
+    "dynamics": lambda config: load(f"{config.estimator_entry.compilation}:compile_dynamics")(
+        config.robot_model
+    ),
     "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
 }  # fmt: skip

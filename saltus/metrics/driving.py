@@ -78,7 +78,12 @@ class FollowingError:
             self._sum, self._count = np.zeros(3), 0
         passed = time - self._begin + 1e-9
         if passed >= WINDOW_S:
-            self._close(goal)
+            if self._count:
+                wanted = np.zeros(3) if goal.gait == "stand" else np.array(goal[:3])
+                error = self._sum / self._count - wanted
+                self._squares += (error[0] ** 2 + error[1] ** 2, error[2] ** 2)
+                self.windows += 1
+            self._sum, self._count = np.zeros(3), 0
             self._begin += WINDOW_S * math.floor(passed / WINDOW_S)
         if passed >= 0.0:
             self._sum += motion
@@ -91,14 +96,10 @@ class FollowingError:
         velocity, yaw_rate = np.sqrt(self._squares / self.windows)
         return float(velocity), float(yaw_rate)
 
-    def _close(self, goal: Goal) -> None:
-        """Count the window that is under way."""
-        if self._count:
-            wanted = np.zeros(3) if goal.gait == "stand" else np.array(goal[:3])
-            error = self._sum / self._count - wanted
-            self._squares += (error[0] ** 2 + error[1] ** 2, error[2] ** 2)
-            self.windows += 1
-        self._sum, self._count = np.zeros(3), 0
+
+def _way(begin: GroundTruth | StateEstimate, end: GroundTruth | StateEstimate) -> float:
+    """From one state to another, over the ground [m]."""
+    return float(np.hypot(*(end.q[:2] - begin.q[:2])))
 
 
 class DrivingMetrics:
@@ -115,32 +116,26 @@ class DrivingMetrics:
         world = config.simulation
         self._weight = GRAVITY * (config.robot_model.mass * world.mass_scale + world.payload_mass)
         self._error = FollowingError()
-        self._first: Array | None = None  # position over the ground [m]
-        self._before: Array | None = None  # the last one
-        self._start: GroundTruth | None = None
-        self._truth: GroundTruth | None = None  # the last one
+        self._first: GroundTruth | StateEstimate | None = None
+        self._last: GroundTruth | StateEstimate | None = None
 
     def add(self, state: GroundTruth | StateEstimate) -> None:
         """Take a state in; estimates know neither work nor slip."""
         self._error.add(state.time, self.goals.at(state.time), motion_in_heading(state))
-        if self._before is not None:
-            self.distance += float(np.hypot(*(state.q[:2] - self._before)))
-        self._before = state.q[:2]
-        self._first = self._before if self._first is None else self._first
-        if isinstance(state, GroundTruth):
-            self._start, self._truth = self._start or state, state
+        if self._last is not None:
+            self.distance += _way(self._last, state)
+        self._first, self._last = self._first or state, state
 
     def summary(self) -> dict[str, float | None]:
         """The measures by the names that rows have; None where it is unknown."""
         velocity, yaw_rate = self._error.rmse()
         cost = slip = None
-        moved = 0.0
-        if self._first is not None and self._before is not None:
-            moved = float(np.hypot(*(self._before - self._first)))
-        if self._start is not None and self._truth is not None:
-            slip = self._truth.foot_slip - self._start.foot_slip
+        first, last = self._first, self._last
+        moved = 0.0 if first is None or last is None else _way(first, last)
+        if isinstance(first, GroundTruth) and isinstance(last, GroundTruth):
+            slip = last.foot_slip - first.foot_slip
             if self.distance > 0.0:
-                cost = (self._truth.work - self._start.work) / (self._weight * self.distance)
+                cost = (last.work - first.work) / (self._weight * self.distance)
         return {
             "velocity_rmse_m_s": velocity,
             "yaw_rate_rmse_rad_s": yaw_rate,

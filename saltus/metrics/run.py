@@ -32,18 +32,16 @@ class MotionMetrics:
 
     def __init__(self) -> None:
         """Before the first state."""
-        self._torque = self._speed = self._power = 0.0
-        self._highest, self._heading = 0.0, 0.0
+        self._most = [0.0] * 4  # of torque, speed, power and height
+        self._heading = 0.0
         self._start: PlanarPose | None = None
         self._air, self._two_legs = _Longest(), _Longest()
 
     def add(self, truth: GroundTruth) -> None:
         """Take a state in."""
         speed, torque = np.abs(truth.v[6:]), np.abs(truth.torque)
-        self._torque = max(self._torque, float(torque.max()))
-        self._speed = max(self._speed, float(speed.max()))
-        self._power = max(self._power, float(speed @ torque))
-        self._highest = max(self._highest, float(truth.q[2]))
+        now = torque.max(), speed.max(), speed @ torque, truth.q[2]
+        self._most = [max(most, float(each)) for most, each in zip(self._most, now, strict=True)]
         self._start = self._start or PlanarPose.of(truth.q)
         self._heading = PlanarPose.of(self._start.to_local(truth.q)).yaw
         front, rear = truth.contact[:2].any(), truth.contact[2:].any()
@@ -52,10 +50,7 @@ class MotionMetrics:
 
     def summary(self) -> dict[str, float]:
         """The measures by the names that rows have."""
-        measures = (
-            self._torque, self._speed, self._power, self._highest, self._air.seconds,
-            self._two_legs.seconds, self._heading,
-        )  # fmt: skip
+        measures = *self._most, self._air.seconds, self._two_legs.seconds, self._heading
         return dict(zip(MOTION_MEASURES, measures, strict=True))
 
 

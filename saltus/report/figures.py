@@ -106,7 +106,7 @@ def contacts(trial: TrialRecord) -> Panel:
     # Nobody knows the strides of a robot that is driven live before it makes them.
     unknown = trial.is_driven and trace.planned.all()
     rows = [] if unknown else [("schedule", trace.time, trace.planned)]
-    if len(trace.plan_contacts):
+    if len(trace.plan_contacts) > 1:
         steps = np.arange(len(trace.plan_contacts), dtype=np.float64)
         knots: Array = trace.plan_time + trace.plan_period * steps
         rows.append(("one plan", knots, trace.plan_contacts))
@@ -130,27 +130,16 @@ def contacts(trial: TrialRecord) -> Panel:
 
 def _draw_contacts(ax: Axes, time: Array, contact: Array) -> None:
     """Bars of the stances, FR on top; contact (n, 4) holds from its sample up to the next."""
+    edges = np.append(time, time[-1] + np.median(np.diff(time)))
     for foot in range(4):
-        ax.broken_barh(stances(time, contact[:, foot]), (foot - BAR / 2, BAR), color="black")
+        low = foot - BAR / 2
+        stance = low + BAR * (contact[:, foot] > 0.5)
+        ax.stairs(stance, edges, baseline=low, fill=True, color="black")
     ax.set_ylim(3.6, -0.6)
     ax.set_yticks(range(4), FOOT_NAMES, fontsize=7)
     ax.tick_params(length=0)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
-
-
-def stances(time: Array, contact: Array) -> list[tuple[float, float]]:
-    """Begin and length [s] of each stance of one foot.
-
-    Args:
-        time: (n,) [s], evenly spaced.
-        contact: (n,), above one half where the foot is on the ground.
-    """
-    period = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-    edges = np.append(time, time[-1] + period) if len(time) else time
-    change = np.diff(np.concatenate(([0], (contact > 0.5).astype(int), [0])))
-    begins, ends = edges[np.flatnonzero(change == 1)], edges[np.flatnonzero(change == -1)]
-    return [(float(a), float(b - a)) for a, b in zip(begins, ends, strict=True)]
 
 
 def driving(trial: TrialRecord) -> Panel:

@@ -20,7 +20,6 @@ import numpy as np
 
 from runtime.checked import Array
 from runtime.messages import RobotStatus
-from saltus.configuration.launch import TICK_S
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
 
@@ -115,51 +114,40 @@ class Watch:
     """Samples one launch.
 
     A sample has the time since the soak began and that of the run; of each process the resident
-    memory and the open handles; how many ticks the tracker has missed so far; the longest age of
-    the robot's state at a command since the last sample, of fifty a second; the time from plan to
-    plan, in the mean; the hottest motor; and where the robot is.
-
-    Missed ticks are counted from statuses: the tracker's clock has so many ticks in the time from
-    one to the other, and it has served so many. Its own count is in its report, at the end.
+    memory and the open handles; the longest age of the robot's state at a command since the last
+    sample, of fifty a second; the hottest motor; and where the robot is.
     """
 
     def __init__(self, file: SampleFile, launch: int, begun: float) -> None:
         """Sample the `launch`-th launch of a soak that began at `begun` [s], monotonic."""
         self._file, self._launch, self._begun = file, launch, begun
         self._due = -math.inf
-        self._first: RobotStatus | None = None
         self._state_age = 0.0
-        self._before = math.nan, 0  # time of the last sample [s], and plans until then
 
     def look(self, supervisor: Supervisor, listener: Listener, running_s: float) -> None:
         """Look; called some fifty times a second."""
         status, now = listener.status, time.monotonic()
         if status is None:
             return
-        self._first = self._first or status
         if status.state == "running" and math.isfinite(status.state_age):
             self._state_age = max(self._state_age, status.state_age)
         if now < self._due:
             return
         self._due = now + EVERY_S
         self._file.write(self._sample(supervisor, listener, status, running_s, now))
-        self._state_age, self._before = 0.0, (now, listener.plans)
+        self._state_age = 0.0
 
     def _sample(
         self, supervisor: Supervisor, listener: Listener, status: RobotStatus, running_s: float,
         now: float,
     ) -> Sample:  # fmt: skip
-        since, before = self._before
-        plans, truth, first = listener.plans - before, listener.truth, self._first or status
-        due = round((status.time - first.time) / TICK_S)  # ticks of the tracker's clock
+        truth = listener.truth
         sample: Sample = {
             "elapsed_s": now - self._begun,
             "launch": float(self._launch),
             "running_s": running_s,
             "state": status.state,
-            "missed": float(max(0, due - (status.tick - first.tick))),
             "state_age_ms": 1e3 * self._state_age,
-            "plan_ms": 1e3 * (now - since) / plans if plans else None,
             "motor_degc": float(status.temperature.max()),
             "x_m": None if truth is None else float(truth.q[0]),
             "y_m": None if truth is None else float(truth.q[1]),

@@ -22,6 +22,7 @@ from robots.terrain import Ground, height_at, plate_at
 from runtime.checked import Array
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.common.heading import base_rotation
+from saltus.film.film import touchdowns
 from saltus.launch.recorded import Instant
 from saltus.recording.kinematics import BODY, FEET, LOOKS, Kinematics
 
@@ -252,23 +253,21 @@ class Scene:
         self._ghosts = Ghosts(server, f"{WORLD}/ghosts", kinematics, colours, opacities)
         self._poses: list[Array | None] = []  # of the ghosts
         self._horizon: list[Array | None] = [None] * GHOSTS
-        self._kinematics = kinematics
+        self._legs, self._lands = robot.legs, False
         empty = np.zeros((1, 2, 3))
         self._path = scene.add_line_segments(f"{WORLD}/path", empty, BLUE, thickness=0.008)
         self._footholds = scene.add_point_cloud(
             f"{WORLD}/footholds", np.zeros((1, 3)), BLUE, point_size=0.025, point_shape="circle"
         )
-        self._forces = scene.add_arrows(
-            f"{WORLD}/forces", np.zeros((4, 2, 3)), RED, shaft_radius=0.006, head_radius=0.014,
-            head_length=0.03,
-        )  # fmt: skip
-        self._velocities = scene.add_arrows(
-            f"{WORLD}/velocity", np.zeros((2, 2, 3)), np.array((ORANGE, GREEN)), shaft_radius=0.008,
-            head_radius=0.018, head_length=0.04,
-        )  # fmt: skip
-        self._pushes = scene.add_arrows(
-            f"{WORLD}/push", np.zeros((1, 2, 3)), BLACK, shaft_radius=0.012, head_radius=0.03,
-            head_length=0.06, visible=False,
+        self._forces, self._velocities, self._pushes = (
+            scene.add_arrows(
+                f"{WORLD}/{name}", np.zeros((count, 2, 3)), colour, shaft_radius=radius,
+                head_radius=2.4 * radius, head_length=5.0 * radius,
+            )
+            for name, count, colour, radius in (
+                ("forces", 4, RED, 0.006), ("velocity", 2, np.array((ORANGE, GREEN)), 0.008),
+                ("push", 1, BLACK, 0.012),
+            )
         )  # fmt: skip
         self._push, self._push_until = ("base", np.zeros(3)), 0.0
         self._plan = -1  # the one that is drawn
@@ -332,18 +331,18 @@ class Scene:
     def _draw_plan(self, plan: PlanOutline | None) -> None:
         """Base path, footholds and ghosts along the horizon of a plan that is new."""
         visible = self.visible
-        has_plan = plan is not None and plan.status != "failed"
-        _show(self._path, visible.plan and has_plan)
-        _show(self._footholds, visible.plan and has_plan)
-        if plan is None or not has_plan or plan.id == self._plan:
-            return
-        self._plan = plan.id
-        q = plan.states_q
-        if visible.plan:
-            self._path.points = _segments(q[None, :, :3])
-            self._footholds.points = self._landings(plan).astype(np.float32)
-        knots = np.linspace(0, len(q) - 1, GHOSTS + 1).round().astype(int)[1:]
-        self._horizon = list(q[knots])
+        if plan is not None and plan.status == "failed":
+            plan = None
+        if plan is not None and plan.id != self._plan:
+            self._plan, q = plan.id, plan.states_q
+            self._path.points = np.stack([q[:-1, :3], q[1:, :3]], axis=1).astype(np.float32)
+            feet = touchdowns(plan, self._legs).astype(np.float32)
+            self._lands = bool(len(feet))
+            self._footholds.points = feet if self._lands else np.zeros((1, 3), np.float32)
+            knots = np.linspace(0, len(q) - 1, GHOSTS + 1).round().astype(int)[1:]
+            self._horizon = list(q[knots])
+        _show(self._path, visible.plan and plan is not None)
+        _show(self._footholds, visible.plan and plan is not None and self._lands)
 
     def _draw_ghosts(self, estimate: Array | None) -> None:
         """The estimate, and poses along the horizon."""
@@ -351,21 +350,6 @@ class Scene:
         if [*map(id, poses)] != [*map(id, self._poses)]:
             self._poses = poses
             self._ghosts.place(poses)
-
-    def _landings(self, plan: PlanOutline) -> Array:
-        """Where feet touch down along a plan (F, 3) [m]; the feet at knot 0 where none does."""
-        landing = np.diff(plan.contacts, axis=0, prepend=plan.contacts[:1]) > 0.5
-        knots = np.flatnonzero(landing.any(axis=1))
-        if not len(knots):
-            return self._kinematics.place(plan.states_q[0])[2]
-        return np.concatenate(
-            [self._kinematics.place(plan.states_q[k])[2][landing[k]] for k in knots]
-        )
-
-
-def _segments(paths: Array) -> NDArray[np.float32]:
-    """Paths (C, M, 3) as line segments (C (M - 1), 2, 3)."""
-    return np.stack([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.float32)
 
 
 def _show(handle: viser.SceneNodeHandle, visible: bool) -> None:

@@ -1,33 +1,11 @@
 """`saltus bench hybrid`: rows, ratio, and that only equal trajectories are timed."""
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from saltation.examples.bouncing_ball import GRAVITY, RESTITUTION
 from saltus.bench import hybrid as bench
 from saltus.common.errors import BadRequest
 
 pytestmark = pytest.mark.slow  # a minute of compilation
-STATES = bench.falling_balls(3, 1)
-
-
-def closed_form(x):
-    """End of a falling ball after as many bounces as there is time for."""
-    left, height, velocity = bench.DURATION, x[0], x[1]
-    while True:
-        speed = np.sqrt(velocity**2 + 2.0 * GRAVITY * height)
-        flight = (speed + velocity) / GRAVITY
-        if flight > left:
-            fallen = 0.5 * GRAVITY * left**2
-            return [height + velocity * left - fallen, velocity - GRAVITY * left]
-        left, height, velocity = left - flight, 0.0, RESTITUTION * speed
-
-
-@pytest.mark.parametrize("name", ["compiled_batch", "scipy"])
-def test_every_simulator_ends_where_the_closed_form_does(name):
-    ends = np.array([closed_form(x) for x in STATES])
-    assert_allclose(getattr(bench, name)(STATES), ends, atol=1e-9)
 
 
 def test_rows_of_equally_accurate_simulations():

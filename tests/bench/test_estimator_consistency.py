@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from pytest import approx
 from scipy.signal import lfilter
-from scipy.stats import chi2
 
-from robots.rotations import exp3
-from saltus.bench.estimators import LEVELS, consistency, normalised
+from saltus.bench.estimators import consistency, normalised
 
 P = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 0.3]])
 
@@ -44,14 +39,8 @@ def test_errors_that_follow_each_other_are_fewer_samples():
     """The normalised error of AR(1) with factor a forgets itself by a^2: time (1+a^2)/(1-a^2)."""
     found = judged(noise(60000, 3, memory=0.95))
     assert found.samples == approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
-
-
-def test_most_consistent_filters_pass_however_their_errors_follow_each_other():
-    """With a band for independent ticks half of these would be refused."""
-    found = [judged(noise(4000, seed, memory=0.9)) for seed in range(60)]
-    assert sum(one.consistent for one in found) >= 54
-    low, high = chi2.ppf(LEVELS, 3 * 4000) / 4000
-    assert sum(low <= one.mean <= high for one in found) < 40
+    shorter = [judged(noise(4000, seed, memory=0.9)).consistent for seed in range(20)]
+    assert sum(shorter) >= 17  # with a band for independent ticks half of these
 
 
 def test_no_covariance_is_never_consistent():
@@ -63,12 +52,3 @@ def test_no_covariance_is_never_consistent():
     assert np.isinf(values[3:5]).all() and np.isfinite(np.delete(values, [3, 4])).all()
     found = consistency([values])
     assert not found.consistent and found.inside <= 0.96
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
-def test_a_turn_of_the_axes_changes_nothing(seed, angle, tilt):
-    turn = exp3(np.array([tilt, 0.0, angle]))
-    errors = noise(5, seed)
-    plain = normalised(errors, np.tile(P, (5, 1, 1)))
-    turned = normalised(errors @ turn.T, np.tile(turn @ P @ turn.T, (5, 1, 1)))
-    assert_allclose(turned, plain, rtol=1e-9)

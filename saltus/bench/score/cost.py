@@ -13,18 +13,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 from time import process_time, sleep, thread_time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hw_bridge.watchdog.watchdog import SILENCE_S
 from runtime.bus import Bus, Endpoints
 from runtime.channels import Publisher
+from runtime.checked import Array
 from runtime.clock import RealTimeClock
 from runtime.topics import (
     GROUND_TRUTH,
@@ -54,16 +55,17 @@ TICKS, WINDOW = 1400, 200
 TRACED = 200
 _MARK = "getpriority"  # a system call that no tick makes
 _OWN = {  # functions of the measurement itself, within a tick
-    "CallMeter.end", "CallMeter.counting_bytes.<locals>.counted", "Meter.done",
+    "Meter.end", "counting.<locals>.end", "counting.<locals>.counted", "Meter.done",
     "_between_ticks.<locals>.stop",
 }  # fmt: skip
+Start = Callable[[], Callable[[], Any]]  # begins a measurement; what it returns ends it
 
 
 class Meter:
     """Measures from `begin` to `end` of each tick; the first ticks warm up."""
 
-    def __init__(self, ticks: int) -> None:
-        self.last, self.count = WARM_UP + ticks, 0
+    def __init__(self, ticks: int, start: Start) -> None:
+        self.last, self.count, self._start = WARM_UP + ticks, 0, start
         self.samples: list[Any] = []
 
     @property
@@ -73,86 +75,57 @@ class Meter:
 
     def begin(self) -> None:
         """Before a tick."""
+        self._end = self._start()
 
     def end(self) -> None:
         """After it."""
-
-    def add(self, sample: Any) -> None:
-        """Keep what was measured of a tick."""
+        sample = self._end()
         self.count += 1
         if self.count > WARM_UP:
             self.samples.append(sample)
 
 
-class TimeMeter(Meter):
-    """Processor time of the loop's thread [us]."""
-
-    def begin(self) -> None:
-        """Before a tick."""
-        self._begin = thread_time()
-
-    def end(self) -> None:
-        """After it."""
-        self.add(1e6 * (thread_time() - self._begin))
-
-    def windows(self) -> list[float]:
-        """Mean of a tick in each window [us]."""
-        return np.mean(np.reshape(self.samples, (-1, WINDOW)), axis=1).tolist()
+def processor_us() -> Callable[[], float]:
+    """Measure processor time of the loop's thread [us]."""
+    begin = thread_time()
+    return lambda: 1e6 * (thread_time() - begin)
 
 
-class CallMeter(Meter):
-    """Python calls, C calls and bytes of messages that a tick publishes."""
+@contextlib.contextmanager
+def counting() -> Iterator[Start]:
+    """Have Python calls, C calls and bytes of all published messages counted meanwhile."""
+    counts, send = Counter[str](), Publisher.send
 
-    def __init__(self, ticks: int) -> None:
-        super().__init__(ticks)
-        self._calls = {"call": 0, "c_call": 0}
-        self.bytes = 0
+    def note(frame: Any, event: str, argument: Any) -> None:
+        counts[event] += frame.f_code.co_qualname not in _OWN
 
-    def begin(self) -> None:
-        """Before a tick."""
-        self._calls.update(call=0, c_call=0)
-        self.bytes = 0
-        sys.setprofile(self._note)
-
-    def end(self) -> None:
-        """After it."""
+    def counted(publisher: Publisher[Any], content: Any) -> None:
+        profile = sys.getprofile()
         sys.setprofile(None)
-        self.add((self._calls["call"], self._calls["c_call"], self.bytes))
+        counts["bytes"] += len(publisher.frame(content))
+        sys.setprofile(profile)
+        send(publisher, content)
 
-    def _note(self, frame: Any, event: str, argument: Any) -> None:
-        if event in self._calls and frame.f_code.co_qualname not in _OWN:
-            self._calls[event] += 1
+    def start() -> Callable[[], Any]:
+        counts.clear()
+        sys.setprofile(note)
+        return end
 
-    @contextlib.contextmanager
-    def counting_bytes(self) -> Iterator[None]:
-        """Count the messages of every publisher meanwhile."""
-        send = Publisher.send
+    def end() -> tuple[int, int, int]:
+        sys.setprofile(None)
+        return counts["call"], counts["c_call"], counts["bytes"]
 
-        def counted(publisher: Publisher[Any], content: Any) -> None:
-            profile = sys.getprofile()
-            sys.setprofile(None)
-            self.bytes += len(publisher.frame(content))
-            sys.setprofile(profile)
-            send(publisher, content)
-
-        Publisher.send = counted  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            Publisher.send = send  # type: ignore[method-assign]
+    Publisher.send = counted  # type: ignore[method-assign]
+    try:
+        yield start
+    finally:
+        Publisher.send = send  # type: ignore[method-assign]
 
 
-class MarkMeter(Meter):
-    """Marks ticks in a trace of system calls."""
-
-    def begin(self) -> None:
-        """Before a tick."""
-        os.getpriority(os.PRIO_PROCESS, 0)
-
-    def end(self) -> None:
-        """After it."""
-        os.getpriority(os.PRIO_PROCESS, 0)
-        self.add(None)
+def mark() -> Callable[[], Any]:
+    """Mark the begin or the end of a tick in a trace of system calls."""
+    os.getpriority(os.PRIO_PROCESS, 0)
+    return mark
 
 
 class SteppedClock(RealTimeClock):
@@ -185,15 +158,6 @@ class SteppedClock(RealTimeClock):
             time.monotonic = monotonic
 
 
-class Counts(NamedTuple):
-    """Medians of a tick: they do not vary with the computer's load."""
-
-    python_calls: float
-    c_calls: float
-    bytes: float
-    system_calls: float | None  # of the loop's own thread; None without strace
-
-
 def record_walk() -> Walk:
     """The walk that is played."""
     return recorded_walk(LockStep(load_launch("push", duration=RECORDED_S)))
@@ -205,13 +169,16 @@ def run_ticks(name: str, walk: Walk, meter: Meter) -> None:
         PROCESSES[name](walk, meter, bus)
 
 
-def count_ticks(name: str, walk: Walk) -> Counts:
-    """What a tick of one of PROCESSES does."""
-    meter = CallMeter(TRACED)
-    with meter.counting_bytes():
+def count_ticks(name: str, walk: Walk) -> dict[str, float | None]:
+    """What a tick of one of PROCESSES does: medians, which do not vary with the computer's load.
+
+    System calls are those of the loop's own thread; None without strace.
+    """
+    with counting() as start:
+        meter = Meter(TRACED, start)
         run_ticks(name, walk, meter)
-    python_calls, c_calls, sent = np.median(meter.samples, axis=0).tolist()
-    return Counts(python_calls, c_calls, sent, _system_calls(name))
+    counts = [*np.median(meter.samples, axis=0).tolist(), _system_calls(name)]
+    return dict(zip(("python calls", "c calls", "bytes", "system calls"), counts, strict=True))
 
 
 def _run_tracker(walk: Walk, meter: Meter, bus: Bus) -> None:
@@ -333,18 +300,16 @@ def _ticks() -> Iterator[Figure]:
     walk = record_walk()
     for name in PROCESSES:
         say(f"cost: a tick of the {name}")
-        meter, before = TimeMeter(TICKS), pace()
+        meter, before = Meter(TICKS, processor_us), pace()
         run_ticks(name, walk, meter)
-        least, median = least_and_median(meter.windows())
+        windows = np.mean(np.reshape(meter.samples, (-1, WINDOW)), axis=1)
+        least, median = least_and_median(windows.tolist())
         unit = 0.5 * (before + pace())
         yield time_figure(f"tick: {name}, least", "us", least / unit)
         yield Figure(f"tick: {name}, median", "us", median / unit, "shown")
-        counts = count_ticks(name, walk)
-        for what, count in counts._asdict().items():
+        for what, count in count_ticks(name, walk).items():
             note = "" if count is not None else "strace is not installed"
-            yield Figure(
-                f"tick: {name}, {what.replace('_', ' ')}", "", count, margin=0.5, note=note
-            )
+            yield Figure(f"tick: {name}, {what}", "", count, margin=0.5, note=note)
 
 
 def _solves() -> Iterator[Figure]:
@@ -360,14 +325,14 @@ def _solves() -> Iterator[Figure]:
             times.seconds.clear()
         for case in range(CASES):
             timer.measure(case)
-    bare = np.min(np.reshape(times.seconds["bare_stepping"], (REPEATS, CASES)), axis=0)
+    least = {name: np.min(np.reshape(seconds, (REPEATS, CASES)), axis=0)
+             for name, seconds in times.seconds.items()}  # fmt: skip
     steps = len(bench.paused.options.search.step_sizes) * bench.paused.options.search.substeps
     for name, stage, factor in (
         ("lock step", "iteration", 1.0),
         ("real time", "iteration_as_run", steps / bench.as_run.options.search.substeps),
     ):
-        taken = np.min(np.reshape(times.seconds[stage], (REPEATS, CASES)), axis=0)
-        ratio = factor * float(np.median(taken / bare))
+        ratio = factor * float(np.median(least[stage] / least["bare_stepping"]))
         yield time_figure(f"iteration in {name} over bare stepping", "", ratio)
 
 
@@ -436,9 +401,10 @@ def _processor_ns(pid: int) -> tuple[int, int]:
 def _real_time() -> Iterator[Figure]:
     """One launch in real time: what each process takes, and what the clock shows."""
     say(f"cost: {LAUNCH_S:g} s in real time")
-    sampler, before, load = _Sampler(), pace(), _OtherLoad()
+    sampler, before, load = _Sampler(), pace(), _load()
     outcome = launch(load_launch("push", mode="realtime", duration=LAUNCH_S), meddle=sampler)
-    other, unit = load.share(), 0.5 * (before + pace())
+    wall, used = _load() - load
+    other, unit = max(0.0, 1.0 - used / (wall * (os.cpu_count() or 1))), 0.5 * (before + pace())
     windows = sampler.per_tick()
     total = np.zeros(2)
     for name, samples in sorted(windows.items()):
@@ -474,23 +440,11 @@ def _clock_figures(outcome: LaunchOutcome, other: float, unit: float) -> Iterato
     yield Figure("real time: no fall", "", int(not summary["fell"]), "higher", note=note)
 
 
-class _OtherLoad:
-    """The share of all cores that other programs and the host take beside a launch."""
-
-    def __init__(self) -> None:
-        self._begin = self._now()
-
-    def share(self) -> float:
-        """Since it was made."""
-        wall, idle, ours = (b - a for a, b in zip(self._begin, self._now(), strict=True))
-        return max(0.0, 1.0 - (idle + ours) / (wall * (os.cpu_count() or 1)))
-
-    def _now(self) -> tuple[float, float, float]:
-        fields = Path("/proc/stat").read_text().split(maxsplit=9)
-        idle = (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
-        mine = os.times()
-        ours = mine.user + mine.system + mine.children_user + mine.children_system
-        return time.monotonic(), idle, ours
+def _load() -> Array:
+    """The time, and that in which the cores were idle or ran this process and its children [s]."""
+    fields = Path("/proc/stat").read_text().split(maxsplit=9)
+    idle = (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+    return np.array((time.monotonic(), idle + sum(os.times()[:4])))
 
 
 def _emulated() -> Iterator[Figure]:
@@ -526,4 +480,4 @@ def _watched_launch() -> tuple[LaunchOutcome, list[float]]:
 
 
 if __name__ == "__main__":
-    run_ticks(sys.argv[1], record_walk(), MarkMeter(TRACED))
+    run_ticks(sys.argv[1], record_walk(), Meter(TRACED, mark))

@@ -154,11 +154,11 @@ def write_record(
             continue
         if shown and entry is not None and entry.better != "shown":
             continue  # beside other load: the record is better
+        goal = (None, "") if entry is None else (entry.goal, entry.goal_from)
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
             float(f"{value:.4g}") if isinstance(value, float) else value, commit,
-            date.today().isoformat(), entry.goal if entry else None,
-            entry.goal_from if entry else "", environment if figure.exact else "",
+            date.today().isoformat(), *goal, environment if figure.exact else "",
         )  # fmt: skip
         written.append(name)
     if written:

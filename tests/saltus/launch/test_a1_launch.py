@@ -60,14 +60,30 @@ def typed(monkeypatch):
     return type_
 
 
-def test_a_real_robot_moves_only_once_the_word_is_typed(typed):
-    config = load_launch("a1")
-    typed(b"move\nuuu")
-    confirm_motion(config)
-    for text in (b"yes\n", b"\n", b"", b"Move\n"):
-        typed(text)
+FLIP = ["reference=backflip", "hardware.motions=true", "hardware.limits=full"]
+LIMP = ["hardware.mode=dry_run"]
+MOVE = b"move\n"
+
+
+@pytest.mark.parametrize("launch, keys, text, refused", [
+    ("a1", [], MOVE, False), ("a1", ["reference=trot"], MOVE, False),
+    *(("a1", [], text, True) for text in (b"yes\n", b"\n", b"", b"Move\n")),
+    ("a1", FLIP, MOVE + b"backflip\n", False),
+    *(("a1", FLIP, text, True) for text in (MOVE, MOVE + b"yes\n", b"backflip\n" + MOVE, b"")),
+    # Without torque or a real robot nothing is asked.
+    ("a1", LIMP, b"", False), ("a1", [FLIP[0], *LIMP], b"", False),
+    ("a1", ["hardware.link.robot_address=127.0.0.1"], b"", False),
+    ("a1", ["connection=emulated"], b"", False), ("a1-emulated", FLIP[:1], b"", False),
+])  # fmt: skip
+def test_a_real_robot_moves_only_once_every_word_is_typed(launch, keys, text, refused, typed):
+    config = load_launch(launch, keys)
+    typed(text if refused else text + b"ur ")
+    if refused:
         with pytest.raises(BadRequest, match="nothing was sent"):
             confirm_motion(config)
+    else:
+        confirm_motion(config)
+        assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "  # left for the robot's keys
 
 
 def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys):
@@ -75,38 +91,6 @@ def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys
     with pytest.raises(BadRequest, match="nothing was sent"):
         confirm_motion(load_launch("a1"))
     assert capsys.readouterr().err.endswith("\n")  # what is said next begins a line
-
-
-def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
-    typed(b"move\nur ")
-    confirm_motion(load_launch("a1"))
-    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "
-
-
-@pytest.mark.parametrize(
-    "assignments",
-    [["hardware.mode=dry_run"], ["hardware.link.robot_address=127.0.0.1"], ["connection=emulated"]],
-)
-def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed, capsys):
-    typed(b"ur ")
-    confirm_motion(load_launch("a1", assignments))
-    assert "Type" not in capsys.readouterr().err
-    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "  # left for the robot's keys
-
-
-FLIP = ["reference=backflip", "hardware.motions=true", "hardware.limits=full"]
-
-
-def test_a_motion_on_a_real_robot_needs_its_name_too(typed, capsys):
-    config = load_launch("a1", FLIP)
-    typed(b"move\nbackflip\nur ")
-    confirm_motion(config)
-    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "
-    for text in (b"move\n", b"move\nyes\n", b"backflip\nmove\n", b"backflip\n", b""):
-        typed(text)
-        with pytest.raises(BadRequest, match="nothing was sent"):
-            confirm_motion(config)
-    assert "Type 'backflip'" in capsys.readouterr().err
 
 
 def test_a_motion_on_a_real_robot_is_refused_without_its_key(refused):
@@ -120,16 +104,7 @@ def test_a_motion_is_refused_within_the_limits_of_first_runs(connection, refused
     assert "give hardware.limits full" in refused("launch", "a1", *sets)
 
 
-def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
-    limp = "hardware.mode=dry_run"
-    for name, *assignments in (
-        ("a1", "reference=trot"), ("a1-emulated", FLIP[0]), ("a1", FLIP[0], limp),
-    ):  # fmt: skip
-        config = load_launch(name, assignments)
-        assert not config.needs_consent
-        typed(b"move\n")
-        confirm_motion(config)
-        assert "badly" not in capsys.readouterr().err
+def test_motions_are_allowed_on_an_emulator_alone():
     assert hardware_options(with_own_port(load_launch("a1-emulated"))).motions
     assert not hardware_options(load_launch("a1")).motions
 

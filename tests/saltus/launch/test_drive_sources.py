@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,12 +21,12 @@ from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
 from saltus.configuration.launch import changed, load_launch
-from saltus.launch.announcement import remove_dead, running_launches
+from saltus.launch.announcement import running_launches
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 from tests.saltus.announced import announced
+from tests.saltus.programs import ROOT, start
 
-ROOT = Path(__file__).parents[3]
 STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
@@ -82,16 +81,6 @@ def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_
     assert running_launches() == [] and not launch.alive and not launch.is_moving
 
 
-def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(temporary):
-    with announced(temporary, "alive", "client"):
-        announced(temporary, "killed", "client").__exit__()
-        announced(temporary, "new", "client").__exit__()
-        for name in ("alive", "killed"):
-            os.utime(temporary / f"saltus-{name}", (0.0, 0.0))
-        remove_dead()
-        assert {each.name for each in temporary.iterdir()} == {"saltus-alive", "saltus-new"}
-
-
 def begun(temporary, process):
     """The launch of `process`, once its robot moves."""
     while process.poll() is None:
@@ -106,12 +95,8 @@ def begun(temporary, process):
 def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path):
     """Commands that are damaged, not finite, or old are counted, and change nothing."""
     record = tmp_path / "run"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli.main", "launch", "sim", "--drive", "client", "--record",
-         str(record), "--json", "--planner", "instant_qp"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    arguments = "launch sim --drive client --json --planner instant_qp --record".split()
+    process = start(*arguments, str(record))
     good = {"left": 0.0, "yaw_rate": 0.0, "gait": "trot"}
     with Bus(begun(temporary, process).endpoints) as bus:
         commands = bus.publisher(COMMAND)

@@ -84,6 +84,7 @@ TRIALS = (
     Trial("planner", ("stand", "hilqr.touchdown_order=selected"), PLANNED),
     Trial("planner", ("sim", "planner=convex_mpc"), PLANNED),
     Trial("planner", ("sim", "planner=instant_qp"), ("ok", "failed", "a foot lands")),
+    Trial("planner", ("drive", "planner=instant_qp"), ("ok",)),
 )
 
 

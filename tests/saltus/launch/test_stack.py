@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +13,9 @@ from runtime.recording import read_recording
 from runtime.topics import PLAN
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
+from tests.saltus import programs
+from tests.saltus.programs import wait_until
 
-ROOT = Path(__file__).parents[3]
 PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
 SHORT = ["--set", PUSH, "--duration", "0.3"]
 
@@ -28,11 +26,7 @@ def start(folder, *arguments):
     Its name is short: the path of a socket has at most 107 characters.
     """
     (folder / "t").mkdir()
-    environment = os.environ | {"TMPDIR": str(folder / "t"), "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli.main", *arguments], env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    return programs.start(*arguments, environment={"TMPDIR": str(folder / "t")})
 
 
 def children(folder):
@@ -46,13 +40,6 @@ def children(folder):
         if "saltus.launch.processes" in words and any(str(folder) in word for word in words):
             found[words[words.index("saltus.launch.processes") + 1]] = int(entry.name)
     return found
-
-
-def wait_until(condition, timeout=300.0):
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
 
 
 def sockets(folder):

@@ -4,13 +4,13 @@ import math
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from saltus.common.processes import Child
 from saltus.launch.supervisor import Supervisor
+from tests.saltus.programs import wait_until
 
 PREAMBLE = """
 import signal, sys, time
@@ -31,17 +31,8 @@ def child(folder, name, body=SLEEP):
     return Child(name, [sys.executable, "-c", preamble + body], folder / f"{name}.log")
 
 
-def wait_until(condition, timeout=60.0):
-    end = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def ready(folder, *names):
-    assert wait_until(lambda: all((folder / f"{name}.ready").exists() for name in names))
+    wait_until(lambda: all((folder / f"{name}.ready").exists() for name in names))
 
 
 def alive(pid):
@@ -70,7 +61,7 @@ def test_death_is_told_with_its_cause(tmp_path):
         [failing, child(tmp_path, "simulation")], "simulation", report=lines.append
     ) as supervisor:
         supervisor.start()
-        assert wait_until(lambda: bool(supervisor.watch()))
+        wait_until(lambda: bool(supervisor.watch()))
         assert supervisor.has_fatal_death
     death = supervisor.deaths[0]
     assert (death.name, death.fatal) == ("tracker", True)
@@ -86,17 +77,10 @@ def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
         supervisor.start()
         ready(tmp_path, *names)
         os.kill(supervisor.children[0].pid, signal.SIGKILL)
-        assert wait_until(lambda: bool(supervisor.watch()))
+        wait_until(lambda: bool(supervisor.watch()))
         assert supervisor.deaths[0].cause == "killed by SIGKILL"
         assert not supervisor.has_fatal_death and not supervisor.is_finished
         assert supervisor.children[1].status is None
-
-
-def test_finishing_process_ends_the_launch(tmp_path):
-    with Supervisor([child(tmp_path, "simulation", "")], "simulation") as supervisor:
-        supervisor.start()
-        assert wait_until(lambda: supervisor.watch() == [] and supervisor.is_finished)
-    assert supervisor.deaths == []
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
@@ -133,7 +117,7 @@ def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_en
         supervisor.start()
         ready(tmp_path, "watchdog")
         os.kill(children[1].pid, signal.SIGSTOP)
-        assert wait_until(lambda: not supervisor.watch() and supervisor.is_finished)
+        wait_until(lambda: not supervisor.watch() and supervisor.is_finished)
     assert [death.name for death in supervisor.deaths] == ["watchdog"]
     assert not alive(children[1].pid)
 

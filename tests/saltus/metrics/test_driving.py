@@ -75,9 +75,11 @@ def test_the_first_second_after_each_change_is_left_out():
 def test_cost_of_transport_is_work_by_weight_and_way():
     metrics = DrivingMetrics(config_of(SCRIPT, "simulation.payload_mass=2.0"))
     for tick in range(2001):
-        metrics.add(truth(1e-3 * tick, (0.5, 0.0), 0.0, work=7.0 + 50.0 * 1e-3 * tick))
+        state = truth(1e-3 * tick, (0.5, 0.0), 0.0, work=7.0 + 50.0 * 1e-3 * tick)
+        metrics.add(replace(state, foot_slip=0.3 + 1e-4 * tick))
     expected = 100.0 / ((A1.mass + 2.0) * GRAVITY * 1.0)
-    assert metrics.summary()["cost_of_transport"] == approx(expected)
+    found = metrics.summary()
+    assert found["cost_of_transport"] == approx(expected) and found["foot_slip_m"] == approx(0.2)
 
 
 def test_nothing_counts_after_a_fall():

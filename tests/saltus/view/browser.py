@@ -2,7 +2,6 @@
 
 import io
 import shutil
-import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -73,11 +72,3 @@ class Tab:
 
     def close(self):
         self.page.close()
-
-
-def wait_until(condition, what):
-    """Until it holds; the test fails after a while."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain: {what}"
-        time.sleep(0.1)

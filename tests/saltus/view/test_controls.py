@@ -8,7 +8,8 @@ from saltus.launch.announcement import running_launches
 from saltus.view import page
 from saltus.view.page import view_launch
 from tests.saltus.announced import announced
-from tests.saltus.view.browser import Tab, chromium, wait_until
+from tests.saltus.programs import wait_until
+from tests.saltus.view.browser import Tab, chromium
 
 # What sticks out of its box, which hides it, or of the window.
 CUT = """() => [...document.querySelectorAll("body *")].filter(e => {

@@ -9,8 +9,9 @@ import pytest
 from saltus.launch.recorded import RecordedRun
 from saltus.view import page
 from saltus.view.page import Page, view_recording
-from tests.saltus.view.browser import Tab, chromium, wait_until
-from tests.saltus.view.moving_robot import make_run
+from tests.saltus.film.fake_run import make_run
+from tests.saltus.programs import wait_until
+from tests.saltus.view.browser import Tab, chromium
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def browser():
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     """Of a recording that is shown."""
-    run = RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run", 4001))
+    run = RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run", seconds=4.0))
     lines = []
     over = threading.Event()
     with pytest.MonkeyPatch.context() as patch:

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from itertools import cycle
 
@@ -15,7 +14,8 @@ from runtime.bus import Bus
 from runtime.topics import GROUND_TRUTH
 from saltus.configuration.launch import load_launch
 from saltus.launch.announcement import running_launches
-from tests.saltus.view.browser import Tab, chromium, wait_until
+from tests.saltus.programs import start, wait_until
+from tests.saltus.view.browser import Tab, chromium
 from tests.saltus.view.test_page import shown_time
 
 
@@ -23,10 +23,7 @@ class Program:
     """A command that runs, and what it says on standard error."""
 
     def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "saltus.cli.main", *arguments], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self.process = start(*arguments, stdout=subprocess.DEVNULL)
         self.lines = []
         threading.Thread(target=self._read, daemon=True).start()
 
