@@ -47,6 +47,12 @@ def perturb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Run on the cluster of this Dask scheduler; else here."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -84,12 +90,14 @@ def perturb(
     """
     if mode == "realtime" and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
+    if mode == "realtime" and scheduler:
+        raise BadRequest("--scheduler: trials in real time run on this machine; leave it out")
     if mode == "realtime" and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners_named(planner), mode, jobs, output,
+        suite, planners_named(planner), mode, jobs, scheduler, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
         tuple(sorted(set(budget or ()))),
     )  # fmt: skip

@@ -63,6 +63,7 @@ from saltus.configuration.planners import ESTIMATORS, PLANNERS
     (["bench", "coffee"], ["planner"]),
     (["doctor", "--fix"], ["--fix", "--json"]),
     (["perturb", "push-stand", "--controller", "hilqr"], ["--controller", "--planner"]),
+    (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--scheduler"]),
     (["launch", "sim", "--read-only"], ["are for a robot"]),
     (["config"], ["sim", "push"]),
     (["config", "sim", "--diffs"], ["--diff"]),
