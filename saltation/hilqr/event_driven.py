@@ -9,6 +9,8 @@ from saltation.hilqr.event_description import describe
 from saltation.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from saltation.hilqr.event_rollout import EventRollout
 from saltation.hilqr.extension import Modes
+from saltation.hilqr.held_events import HeldEvents
+from saltation.hilqr.riccati import Backward
 from saltation.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from saltation.hilqr.types import (
     Array,
@@ -51,7 +53,7 @@ class EventDrivenModel:
         timestep: float,
         cost: Cost,
         options: SimulationOptions | None = None,
-        event_at: Placement = "end",
+        event_at: Placement = "exact",
         transition_cost: TransitionCost | None = None,
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s].
@@ -69,6 +71,7 @@ class EventDrivenModel:
         self._n, self._m = system.state_dim, system.input_dim
         self._rollout = EventRollout(system, timestep, self.options)
         self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
+        self._held = HeldEvents(self._linearisation)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches.
@@ -108,7 +111,19 @@ class EventDrivenModel:
                 add_transition_terms(
                     expansion, self.transition_cost, self.system, timestep, events
                 )
+        if self._held.active:
+            self._held.add_terms(trajectory, expansion)
         return expansion
+
+    def hold(self, trajectory: Trajectory | None) -> bool:
+        """Hold events that lie on knots, see ``held_events``; whether there are any. None: none."""
+        self._held.active = False
+        exact = self.event_at == "exact"
+        return trajectory is not None and exact and self._held.hold(trajectory)
+
+    def follow(self, trajectory: Trajectory, linear: Linearisation, backward: Backward) -> None:
+        """Update the multipliers of held events by a backward pass about a trajectory."""
+        self._held.follow(trajectory, linear, backward)
 
     @property
     def state_dim(self) -> int:
