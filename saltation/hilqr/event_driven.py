@@ -35,15 +35,14 @@ class EventDrivenModel:
     ``linearise`` places an event in one of three ways:
 
     - "exact": at its own time, the sandwich (3.32). These are the derivatives of the rollout
-      itself, to the last digit.
+      itself, to the last digit. Where descent ends at a kink of the cost, HiLQR goes on along it
+      (``held_events``).
     - "end": at the end of its timestep, so that each hybrid epoch has its own inputs (5.3.3), and
       F+ takes the next timestep's input, which is the one that acts after the event. An event at
       which nothing switches (3.12), such as an apex or a liftoff, stays the identity.
     - "end_held": the same as 5.3.3 prints it, with the timestep's own input in F- and F+.
 
     With "exact" and "end_held" the one input of the event's timestep acts on both sides of it.
-    Where an optimal input jumps at an event, the cost has a kink wherever that event crosses from
-    one timestep to the next, and descent can end there. "end" may lead on from such a kink.
     """
 
     def __init__(
