@@ -107,9 +107,7 @@ class EventDrivenModel:
         if self.transition_cost is not None:
             for k, events in events_by_knot(trajectory).items():
                 timestep = self._linearisation.at(trajectory, k, events)
-                add_transition_terms(
-                    expansion, self.transition_cost, self.system, timestep, events
-                )
+                add_transition_terms(expansion, self.transition_cost, self.system, timestep, events)
         if self._held.active:
             self._held.add_terms(trajectory, expansion)
         return expansion

@@ -61,8 +61,7 @@ class HeldEvents:
         found = [knot_of(event.time, timestep) for _, event in trajectory.aux.events]
         self._knots = {i: knot for i, knot in enumerate(found) if knot is not None}
         self._forces = {
-            i: self._forces[i] if before.get(i) == knot else 0.0
-            for i, knot in self._knots.items()
+            i: self._forces[i] if before.get(i) == knot else 0.0 for i, knot in self._knots.items()
         }
         self._stiffness = STIFFNESS * abs(trajectory.cost) / timestep**2
         self.active = bool(self._knots)

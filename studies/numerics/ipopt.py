@@ -52,17 +52,18 @@ class Problem(NamedTuple):
     terminal: Sequence[float]  # of the squared errors at the end
     seed: float = 0.0  # input
 
-    def solve(self, **placement: Placement) -> sa.Solution:
+    def solve(self, event_at: Placement = "exact") -> sa.Solution:
         """By HiLQR."""
         n = len(self.start)
         modes = {i: sa.Mode(str(i), n, 1, _called(flow, True)) for i, flow in enumerate(self.flows)}
         edges = [
-            sa.Transition(*ends, _called(guard), _called(reset, True), name=str(i))
-            for i, (*ends, guard, reset) in enumerate(self.edges)
+            sa.Transition(source, target, _called(guard), _called(reset, True), name=str(i))
+            for i, (source, target, guard, reset) in enumerate(self.edges)
         ]
         weight = np.array([[self.timestep * self.effort]])
         cost = sa.QuadraticCost.reaching(np.array(self.goal), weight, np.diag(self.terminal))
-        model = sa.EventDrivenModel(sa.System(modes, edges), 0, self.timestep, cost, **placement)
+        system = sa.System(modes, tuple(edges))
+        model = sa.EventDrivenModel(system, 0, self.timestep, cost, event_at=event_at)
         seed = open_loop(np.full((self.steps, 1), self.seed), n)
         return sa.Hilqr(model).solve(np.array(self.start), seed)
 
@@ -97,7 +98,7 @@ def _height(x: Any, u: Any) -> Any:
 
 
 def _same(x: Any, u: Any) -> Any:
-    return x[0], x[1]
+    return [x[i] for i in range(x.shape[0])]
 
 
 PROBLEMS = (
@@ -121,10 +122,9 @@ PROBLEMS = (
     ),
     Problem(
         "cart-pole", [_wall(0.0, 0.0), _wall(WALL, APART), _wall(WALL, -APART)],
-        [(*ends, _gap(*at), lambda x, u: (x[0], x[1], x[2], x[3])) for *ends, at in (
-            (0, 1, (1.0, APART)), (0, 2, (-1.0, -APART)),
-            (1, 0, (-1.0, APART)), (2, 0, (1.0, -APART)))],
-        (0.0, 0.0, 0.6, -1.2), np.zeros(4), 50, 0.02, 0.1, (100.0, 100.0, 10.0, 10.0)
+        [(0, 1, _gap(1.0, APART), _same), (0, 2, _gap(-1.0, -APART), _same),
+         (1, 0, _gap(-1.0, APART), _same), (2, 0, _gap(1.0, -APART), _same)],
+        (0.0, 0.0, 0.6, -1.2), (0.0,) * 4, 50, 0.02, 0.1, (100.0, 100.0, 10.0, 10.0)
     ),
     Problem(
         "rimless wheel", [lambda x, u: (x[1], G * np.sin(x[0]) + u[0])],
@@ -157,7 +157,8 @@ def run(options: StudyOptions) -> StudyResult:
             Criterion(f"{problem.name}: excess", cost / best - 1.0, "<=", EXCESS),
             Criterion(f"{problem.name}: converged", found.status == "converged", ">", 0.0),
         ]
-    return StudyResult(rows, criteria=criteria)
+    columns = "problem, status, iterations=steps, cost, ipopt_cost=IPOPT, excess, end_cost=at end"
+    return StudyResult(rows, columns=columns, criteria=criteria)
 
 
 def beside(problem: Problem, plan: Trajectory) -> NlpResult:
