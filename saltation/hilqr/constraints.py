@@ -147,11 +147,6 @@ class ConstrainedModel:
         """The model's, if it has one."""
         return getattr(self._model, "hold", None)
 
-    @property
-    def follow(self) -> Any:
-        """The model's, if it has one."""
-        return getattr(self._model, "follow", None)
-
     def describe(self, trajectory: Trajectory) -> str:
         """What the model says of a trajectory, and its largest violation."""
         describe = getattr(self._model, "describe", None)

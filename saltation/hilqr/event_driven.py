@@ -112,15 +112,24 @@ class EventDrivenModel:
             self._held.add_terms(trajectory, expansion)
         return expansion
 
-    def hold(self, trajectory: Trajectory | None) -> bool:
-        """Hold events that lie on knots, see ``held_events``; whether there are any. None: none."""
-        self._held.active = False
-        exact = self.event_at == "exact"
-        return trajectory is not None and exact and self._held.hold(trajectory)
+    def hold(
+        self,
+        trajectory: Trajectory | None,
+        linear: Linearisation | None = None,
+        backward: Backward | None = None,
+    ) -> bool:
+        """Hold events that lie on knots, see ``held_events``; whether there are any. None: none.
 
-    def follow(self, trajectory: Trajectory, linear: Linearisation, backward: Backward) -> None:
-        """Update the multipliers of held events by a backward pass about a trajectory."""
-        self._held.follow(trajectory, linear, backward)
+        With a backward pass about the trajectory, update the multipliers of those held.
+        """
+        held = self._held
+        if trajectory is None or self.event_at != "exact":
+            held.active = False
+        elif linear is None or backward is None:
+            held.hold(trajectory)
+        else:
+            held.follow(trajectory, linear, backward)
+        return held.active
 
     @property
     def state_dim(self) -> int:

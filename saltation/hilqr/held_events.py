@@ -55,8 +55,8 @@ class HeldEvents:
         self._forces: dict[int, float] = {}  # f [cost/s]
         self._stiffness = 0.0  # s [cost/s^2]
 
-    def hold(self, trajectory: Trajectory) -> bool:
-        """Hold those that are on knots; whether there are any."""
+    def hold(self, trajectory: Trajectory) -> None:
+        """Hold those that are on knots."""
         timestep, before = self._linearisation.timestep, self._knots
         found = [knot_of(event.time, timestep) for _, event in trajectory.aux.events]
         self._knots = {i: knot for i, knot in enumerate(found) if knot is not None}
@@ -65,7 +65,6 @@ class HeldEvents:
         }
         self._stiffness = STIFFNESS * abs(trajectory.cost) / timestep**2
         self.active = bool(self._knots)
-        return self.active
 
     def follow(self, trajectory: Trajectory, linear: Linearisation, backward: Backward) -> None:
         """Update the multipliers by the changes that a backward pass plans."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -202,11 +202,12 @@ class Hilqr:
         self, x0: Array, trajectory: Trajectory, out_of_time: OutOfTime | None
     ) -> Iterator[Iteration]:
         """Iterations; where they stall at a kink they go on along it, and then again without."""
-        hold, least, held = getattr(self.model, "hold", None), np.inf, False
+        hold: Any = getattr(self.model, "hold", None)
+        least, held = np.inf, False
         while True:
             for step in self.iterations(x0, trajectory, out_of_time):
                 if held and step.backward is not None:
-                    self.model.follow(trajectory, self._expand(trajectory).linear, step.backward)
+                    hold(trajectory, self._expand(trajectory).linear, step.backward)
                     self._expansion = None
                 yield step
                 trajectory = step.trajectory
