@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from saltation.batch import simulate_batch
 from saltation.compiled.system import native_tables
-from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.examples.bouncing_ball import bouncing_ball
 from saltation.options import SimulationOptions
 from saltation.simulation import simulate_step
 from saltation.systems import Mode, System, Transition
@@ -41,14 +41,6 @@ def test_batches_end_where_single_simulations_do(name):
         assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
         events += len(step.events)
     assert events > 0
-
-
-def test_results_do_not_depend_on_threads():
-    states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
-    one = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST)
-    two = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST, threads=2)
-    assert_array_equal(one.states, two.states)
-    assert_array_equal(one.modes, two.modes)
 
 
 def falling_to(reset, flow=None, rising=2):

@@ -115,19 +115,6 @@ def test_impacts_lose_energy_and_push_along_the_contact(seed):
         assert_allclose(B @ np.linalg.lstsq(B, impulse)[0], impulse, atol=1e-9)
 
 
-@given(seeds)
-def test_functions_that_are_left_out_are_derived(seed):
-    q, qd, u = random_motion(seed)
-    if ARM.gap(q) < -0.2:  # near the stone's centre the distance has no derivatives
-        return
-    left_out = ("normal", "coriolis", "normal_rate", "tangent_rate")
-    derived = replace(ARM, **dict.fromkeys(left_out))
-    assert_allclose(derived.normal(q), ARM.normal(q), atol=1e-10)
-    for name in left_out[1:]:
-        expected = getattr(ARM, name)(q, qd)
-        assert_allclose(getattr(derived, name)(q, qd), expected, atol=1e-8)
-
-
 @pytest.mark.parametrize("slope, mu, ends", [(0.3, 0.6, STICKING), (0.8, 0.3, SLIDING_BACKWARD)])
 def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope, mu, ends):
     """The tangent points uphill, so down is backward; tan(slope) against mu decides."""

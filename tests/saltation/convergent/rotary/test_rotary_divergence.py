@@ -14,18 +14,10 @@ from saltation.convergent.rotary.divergence import (
 )
 from saltation.convergent.rotary.model import flow, inertia
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2
-from tests.differences import slopes
 
 angles, speeds = st.floats(-4.0, 4.0), st.floats(-25.0, 25.0)
 states = st.tuples(angles, angles, speeds, speeds).map(np.array)
 torques = st.floats(-0.1, 0.1)
-
-
-@given(states, torques)
-def test_the_linearisation_is_the_differences(x, torque):
-    A, B = linearise(QUBE_SERVO_2, x, torque)
-    found = slopes(lambda z: np.array(flow(QUBE_SERVO_2, z[:4], z[4])), np.append(x, torque))
-    assert np.allclose(np.hstack([A, B]), found, rtol=1e-5, atol=1e-3)
 
 
 @given(states, torques)
