@@ -1,6 +1,5 @@
 """Compiled simulation: what Python's simulation gives, for every example system and status."""
 
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal

@@ -1,6 +1,5 @@
 """HiLQR through an impact (5.4.1): Xi converges, D_x R does not, and the pieces it stands on."""
 
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal

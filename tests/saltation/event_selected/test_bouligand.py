@@ -1,6 +1,5 @@
 """The Bouligand derivative against one-sided differences of flows whose events are located."""
 
-
 import numpy as np
 import pytest
 

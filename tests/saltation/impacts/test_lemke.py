@@ -1,6 +1,5 @@
 """Lemke's method: against enumeration, on degenerate problems, and where there is no solution."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given

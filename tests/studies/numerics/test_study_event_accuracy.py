@@ -1,6 +1,5 @@
 """The study of event times and orders, with few states; and that it sees what is wrong."""
 
-
 from studies.numerics import event_accuracy
 from studies.numerics.event_accuracy import CASES
 from studies.study import StudyOptions
