@@ -1,4 +1,4 @@
-"""The Bouligand derivative against one-sided differences of flows whose events are located."""
+"""The Bouligand derivative: what it refuses; test_event_selected.py has its law."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lemke's method: against enumeration, on degenerate problems, and where there is no solution."""
+"""Lemke's method: on degenerate problems, and where there is no solution."""
 
 import numpy as np
 import pytest
