@@ -98,7 +98,9 @@ def convergence(
              for label, errors in curves.items()}  # fmt: skip
     line = level * (steps / steps[0]) ** order
     drawn[f"order {order:g}"] = over(steps, line, linestyle="--", color="gray")
-    return Panel(drawn, x, y, settings={"xscale": "log", "yscale": "log"})
+    shown = steps[:: len(steps) // 2]
+    ticks = {"xticks": shown, "xticklabels": [f"{step:.2g}" for step in shown]}
+    return Panel(drawn, x, y, settings={"xscale": "log", "yscale": "log"} | ticks)
 
 
 def draw(*panels: Panel, columns: int = 0, width: float = 3.4, height: float = 3.0) -> Figure:
@@ -114,6 +116,8 @@ def draw(*panels: Panel, columns: int = 0, width: float = 3.4, height: float = 3
         for y in panel.guards[1]:
             axis.axhline(y, color="black", **LOOKS["guard"])
         axis.set(xlabel=panel.x, ylabel=panel.y, **panel.settings)
+        if "xticks" in panel.settings:
+            axis.minorticks_off()
         if axis.get_legend_handles_labels()[1]:
             axis.legend(frameon=False, fontsize=7)
     for axis in axes.flat[len(panels) :]:

@@ -61,7 +61,8 @@ def _identity(value: Any) -> str:
     value = getattr(value, "py_func", value)
     if isinstance(value, FunctionType):
         cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
-        return f"{value.__module__}.{value.__qualname__}{_identity((value.__code__, cells))}"
+        parts = value.__code__, cells, value.__defaults__ or ()
+        return f"{value.__module__}.{value.__qualname__}{_identity(parts)}"
     if isinstance(value, CodeType):
         return f"{value.co_code.hex()}{value.co_names}{_identity(value.co_consts)}"
     if isinstance(value, tuple):

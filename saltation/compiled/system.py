@@ -76,9 +76,10 @@ class TableSet:
     def call(self, kernel: Any, *arguments: Any, derivatives: bool = False) -> Any:
         """Result of a kernel of the system, or of its derivatives, compiled or as Python."""
         python = self.for_python[derivatives]
-        compiled = lambda: self.references[derivatives]  # noqa: E731
         try:
-            return call(kernel, self.sizes, python, compiled, *arguments)
+            return call(
+                kernel, self.sizes, python, lambda: self.references[derivatives], *arguments
+            )
         except BaseException:  # an interrupt: the next call must not raise what came before it
             self.callbacks.errors.clear()
             raise

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,11 @@ class ConstrainedModel:
                 l_uu[k] += self.penalty * (b.T @ b)
                 l_ux[k] += self.penalty * (b.T @ a)
         return CostExpansion(l_x, l_u, l_xx, l_ux, l_uu)
+
+    @property
+    def hold(self) -> Any:
+        """The model's, if it has one."""
+        return getattr(self._model, "hold", None)
 
     def describe(self, trajectory: Trajectory) -> str:
         """What the model says of a trajectory, and its largest violation."""

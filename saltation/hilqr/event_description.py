@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from saltation.hilqr.event_linearisation import Placement
+from saltation.hilqr.held_events import knot_of
 from saltation.hilqr.types import Trajectory
 from saltation.options import SimulationOptions
+from saltation.saltations import saltation
 from saltation.simulation import simulate
 from saltation.systems import System
-
-_ON_KNOT = 1e-3  # of a timestep
 
 
 def describe(
@@ -22,27 +22,29 @@ def describe(
 ) -> str:
     """Why a rollout breaks off, or why descent may end at a trajectory; "" where neither shows.
 
-    The cost has a kink where an event moves from one timestep to the next, as their inputs differ:
-    both sides may rise. And derivatives that place events at the ends of their timesteps are not
-    those of the rollout.
+    Derivatives that place events at the ends of their timesteps are not those of the rollout. Near
+    a guard that is almost grazed they hold for tiny changes only.
     """
     if not np.all(np.isfinite(trajectory.states)):
         return _failure(system, timestep, trajectory, options)
     events = [knot_event.event for knot_event in trajectory.aux.events]
-    for event in events:
-        knots = event.time / timestep
-        if abs(knots - round(knots)) < _ON_KNOT:
-            return (
-                f"{event.transition.label} at {event.time:.6g} s falls on knot {round(knots)},"
-                " where the cost has a kink: go on from it with event_at='end', start from other"
-                " inputs, or make them states, with a cost on their rate"
-            )
-    if events and event_at != "exact":
+    if not events:
+        return ""
+    if event_at != "exact":
         return (
             f"the derivatives of event_at={event_at!r} are not those of the rollout, which has"
             f" {events[0].transition.label} at {events[0].time:.6g} s: use event_at='exact'"
         )
-    return ""
+    places = [(e.transition, e.time, e.state_before, e.input) for e in events]
+    steepness = [np.linalg.norm(saltation(system, *place).matrix, 2) for place in places]
+    worst = events[int(np.argmax(steepness))]
+    where = f"{worst.transition.label} at {worst.time:.6g} s"
+    if (knot := knot_of(worst.time, timestep)) is not None:
+        where += f", on knot {knot},"
+    return (
+        f"{where} multiplies deviations by {max(steepness):.3g}: start from other inputs, or make"
+        " them states, with a cost on their rate"
+    )
 
 
 def _failure(

@@ -9,6 +9,8 @@ from saltation.hilqr.event_description import describe
 from saltation.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from saltation.hilqr.event_rollout import EventRollout
 from saltation.hilqr.extension import Modes
+from saltation.hilqr.held_events import HeldEvents
+from saltation.hilqr.riccati import Backward
 from saltation.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from saltation.hilqr.types import (
     Array,
@@ -33,15 +35,14 @@ class EventDrivenModel:
     ``linearise`` places an event in one of three ways:
 
     - "exact": at its own time, the sandwich (3.32). These are the derivatives of the rollout
-      itself, to the last digit.
+      itself, to the last digit. Where descent ends at a kink of the cost, HiLQR goes on along it
+      (``held_events``).
     - "end": at the end of its timestep, so that each hybrid epoch has its own inputs (5.3.3), and
       F+ takes the next timestep's input, which is the one that acts after the event. An event at
       which nothing switches (3.12), such as an apex or a liftoff, stays the identity.
     - "end_held": the same as 5.3.3 prints it, with the timestep's own input in F- and F+.
 
     With "exact" and "end_held" the one input of the event's timestep acts on both sides of it.
-    Where an optimal input jumps at an event, the cost has a kink wherever that event crosses from
-    one timestep to the next, and descent can end there. "end" may lead on from such a kink.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class EventDrivenModel:
         timestep: float,
         cost: Cost,
         options: SimulationOptions | None = None,
-        event_at: Placement = "end",
+        event_at: Placement = "exact",
         transition_cost: TransitionCost | None = None,
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s].
@@ -69,6 +70,7 @@ class EventDrivenModel:
         self._n, self._m = system.state_dim, system.input_dim
         self._rollout = EventRollout(system, timestep, self.options)
         self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
+        self._held = HeldEvents(self._linearisation)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches.
@@ -105,10 +107,29 @@ class EventDrivenModel:
         if self.transition_cost is not None:
             for k, events in events_by_knot(trajectory).items():
                 timestep = self._linearisation.at(trajectory, k, events)
-                add_transition_terms(
-                    expansion, self.transition_cost, self.system, timestep, events
-                )
+                add_transition_terms(expansion, self.transition_cost, self.system, timestep, events)
+        if self._held.active:
+            self._held.add_terms(trajectory, expansion)
         return expansion
+
+    def hold(
+        self,
+        trajectory: Trajectory | None,
+        linear: Linearisation | None = None,
+        backward: Backward | None = None,
+    ) -> bool:
+        """Hold events that lie on knots, see ``held_events``; whether there are any. None: none.
+
+        With a backward pass about the trajectory, update the multipliers of those held.
+        """
+        held = self._held
+        if trajectory is None or self.event_at != "exact":
+            held.active = False
+        elif linear is None or backward is None:
+            held.hold(trajectory)
+        else:
+            held.follow(trajectory, linear, backward)
+        return held.active
 
     @property
     def state_dim(self) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from itertools import islice
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -111,6 +112,8 @@ class Hilqr:
 
     def _start(self, x0: Array, policies: Policies) -> tuple[Trajectory | None, Rollouts]:
         self._expansion = None  # the model's cost may have changed since
+        if (hold := getattr(self.model, "hold", None)) is not None:
+            hold(None)
         rollouts = self._roll_out(x0, policies)
         best = rollouts.best()
         return None if best is None else rollouts.select(best), rollouts
@@ -186,7 +189,7 @@ class Hilqr:
             message = messages.seed_message(self.model, x0, seed, rollouts)
             return Solution("failed", None, None, 0, np.nan, message)
         count, last = 0, None
-        for last in self.iterations(x0, trajectory, out_of_time):
+        for last in islice(self._phases(x0, trajectory, out_of_time), self.options.max_iterations):
             count += 1
             if on_iteration is not None:
                 on_iteration(last)
@@ -194,6 +197,31 @@ class Hilqr:
             message = "no iteration was allowed: max_iterations is 0"
             return Solution("not_converged", trajectory, None, 0, np.nan, message)
         return self._conclude(last, count)
+
+    def _phases(
+        self, x0: Array, trajectory: Trajectory, out_of_time: OutOfTime | None
+    ) -> Iterator[Iteration]:
+        """Iterations; where they stall at a kink they go on along it, and then again without."""
+        hold: Any = getattr(self.model, "hold", None)
+        least, held = np.inf, False
+        while True:
+            for step in self.iterations(x0, trajectory, out_of_time):
+                if held and step.backward is not None:
+                    hold(trajectory, self._expand(trajectory).linear, step.backward)
+                    self._expansion = None
+                yield step
+                trajectory = step.trajectory
+            if step.late or hold is None or not (held or self.regularisation.exhausted):
+                return
+            gained, least = least - trajectory.cost > self.options.tolerance, trajectory.cost
+            self._expansion = None
+            if held and gained:
+                held = hold(None)
+            elif held or not hold(trajectory) or not gained:
+                return
+            else:
+                held = True
+            self.regularisation.reset()
 
     def _roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """The model's rollouts, within the bounds."""

@@ -13,7 +13,7 @@ import numpy as np
 from saltation.chains import chains
 from saltation.hilqr.event_linearisation import TimestepLinearisation
 from saltation.hilqr.extension import Modes
-from saltation.hilqr.types import Array, CostExpansion
+from saltation.hilqr.types import Array, CostExpansion, Jump
 from saltation.path_derivatives import event_time_derivatives
 from saltation.simulation import EventRecord
 from saltation.systems import System, Transition
@@ -97,8 +97,7 @@ def add_transition_terms(
         timestep: sensitivities of the timestep, (5.25) and (5.26).
         events: what happened in it.
     """
-    A, B = timestep.A, timestep.B
-    for jump, chain in zip(timestep.transitions, chains(system, events), strict=True):
+    for jump, chain, A, B in along_events(system, timestep, events):
         for event, f_x, f_u in _own_sensitivities(system, chain, A, B):
             if cost.applies_to(event.transition):
                 J_x, J_xx = cost.gradient(event.state_before), cost.hessian(event.state_before)
@@ -107,6 +106,15 @@ def add_transition_terms(
                 expansion.l_xx[jump.knot] += f_x.T @ J_xx @ f_x
                 expansion.l_ux[jump.knot] += f_u.T @ J_xx @ f_x
                 expansion.l_uu[jump.knot] += f_u.T @ J_xx @ f_u
+
+
+def along_events(
+    system: System, timestep: TimestepLinearisation, events: Sequence[EventRecord]
+) -> Iterator[tuple[Jump, Sequence[EventRecord], Array, Array]]:
+    """Each transition of a timestep, its chain of events, and the sensitivities A, B up to it."""
+    A, B = timestep.A, timestep.B
+    for jump, chain in zip(timestep.transitions, chains(system, events), strict=True):
+        yield jump, chain, A, B
         A, B = jump.saltation @ A, jump.saltation @ B
         if jump.saltation_input is not None:
             B = B + jump.saltation_input
@@ -114,13 +122,21 @@ def add_transition_terms(
             A, B = jump.flow_state @ A, jump.flow_state @ B + jump.flow_input
 
 
+def time_sensitivities(
+    system: System, event: EventRecord, A: Array, B: Array
+) -> tuple[Array, Array]:
+    """Derivatives (n,), (m,) of an event's time by state and input of its timestep."""
+    n = len(event.state_before)
+    by_state, by_input = event_time_derivatives(system, event)
+    return by_state @ A[:n], by_state @ B[:n] + by_input
+
+
 def _own_sensitivities(
     system: System, chain: Sequence[EventRecord], A: Array, B: Array
 ) -> Iterator[tuple[EventRecord, Array, Array]]:
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)
-    by_state, by_input = event_time_derivatives(system, first)
-    later_x, later_u = by_state @ A[:n], by_state @ B[:n] + by_input
+    later_x, later_u = time_sensitivities(system, first, A, B)
     F = system.modes[first.transition.source].flow(first.time, first.state_before, first.input)
     f_x, f_u = A[:n] + np.outer(F, later_x), B[:n] + np.outer(F, later_u)
     for event in chain:

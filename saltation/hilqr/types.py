@@ -218,7 +218,8 @@ class Model(Protocol):
 
     A model may also have a method ``describe(trajectory) -> str``. Where a solve stalls, or the
     rollout of its seed is not valid, the solution's message ends with what it says of that
-    trajectory.
+    trajectory. For a cost with kinks it may have a method ``hold``, as
+    ``EventDrivenModel`` has.
     """
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:

@@ -91,7 +91,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
         np.array([TARGET_HEIGHT, 0.0]), np.array([[INPUT_WEIGHT * timestep]]),
         TERMINAL_WEIGHT * np.eye(2)
     )  # fmt: skip
-    problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
+    problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost, event_at="end")
     seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
     solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
@@ -122,7 +122,7 @@ def close_loop(
     and the reference's input is applied. A timestep that fails ends the loop.
     """
     mode, x = FALLING, START + perturbation
-    model = EventDrivenModel(bouncing_ball(), mode, dt, cost)
+    model = EventDrivenModel(bouncing_ball(), mode, dt, cost, event_at="end")
     solver = Hilqr(model, HilqrOptions(tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS))
     states, modes, events, inputs, converged, plans = [x], [mode], [], [], [], []
     solution: Solution | None = None

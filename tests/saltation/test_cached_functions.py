@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.testing import assert_allclose
 from pytest import approx
 
@@ -69,10 +70,21 @@ def stay(t, x, u):
     return x.copy()
 
 
-def test_functions_on_one_line():
-    low, high = (lambda t, x, u: x[0] - 0.25), (lambda t, x, u: x[0] - 0.75)
+def called(height):
+    inner = njit(lambda x, h=height: x[0] - h)
+    return lambda t, x, u: inner(x)
+
+
+PAIRS = {
+    "on one line": ((lambda t, x, u: x[0] - 0.25), (lambda t, x, u: x[0] - 0.75)),
+    "apart by a default": (called(0.25), called(0.75)),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_functions_that_are_nearly_one(pair):
     modes = {i: Mode(str(i), 1, 0, sink) for i in (1, 2)}
-    for guards in ((low, high), (high, low)):
+    for guards in (pair, pair[::-1]):
         system = System(modes, tuple(Transition(1, 2, guard, stay) for guard in guards))
         batch = simulate_batch(system, 1, np.ones((1, 1)), 1.0)
         assert_allclose(batch.event_times[0], [0.25], atol=1e-12)

@@ -94,13 +94,6 @@ def test_without_a_name_the_studies_are_listed(tiny, capsys):
     assert set(json.loads(capsys.readouterr().out)["studies"]) == set(STUDIES)
 
 
-def test_no_rows_is_not_success(tiny, capsys):
-    tiny.result = StudyResult([])
-    assert run(["study", "tiny", "--json"]) == 1
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["rows"] == [] and "no rows" in captured.err
-
-
 @pytest.mark.parametrize("value, op, bound, met", [
     (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<=", 2.0, True),
     (None, "<", 1.0, False), (float("nan"), "<", 1.0, False),

@@ -33,6 +33,7 @@ from saltation.filters.kernels.path import (
     guard_set,
     inactive_guards,
     is_transverse,
+    moved_through,
     rate_of,
     to_event,
 )
@@ -236,7 +237,8 @@ def correct(f: KernelTables, g: Gaussian, u, y):
     result, nu = update(f, g, u, y)
     if result.code != OK:
         return result, nu
-    return keep_finite(f, result.g, instant_transitions(f, result.g, u, -1)), nu
+    first = moved_through(f.system, g.mode, g.t, g.x, result.g.x, u)
+    return keep_finite(f, result.g, instant_transitions(f, result.g, u, first)), nu
 
 
 @kernel

@@ -24,7 +24,13 @@ from saltation.filters.kernels.kalman import (
     predict,
     update,
 )
-from saltation.filters.kernels.path import flow_to, guard_set, is_transverse, rate_of
+from saltation.filters.kernels.path import (
+    flow_to,
+    guard_set,
+    is_transverse,
+    moved_through,
+    rate_of,
+)
 from saltation.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from saltation.filters.kernels.truncation import Side, sides
 from saltation.filters.tables import KernelTables, ModelTables
@@ -184,6 +190,8 @@ def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
         for e in range(len(f.system.source)):
             if f.system.source[e] != g.mode or not finite(Sigma.ravel()):
                 continue
+            if f.system.on_edge[e] and guard(f.system, e, g.t, g.x, u) <= 0.0:
+                continue
             splits, over, under = sides_of_guard(f, e, ahead, u, certain)
             if splits:
                 y, transitions, success = through_guard(f, e, part_of(f, ahead, under), u, h)
@@ -211,17 +219,18 @@ def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, 
 
 
 @kernel
-def transitions_unless_split(f: KernelTables, g: Gaussian, u, certain):
+def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
     It is then on both sides, and the next prediction cuts it there.
     """
-    if guard_set(f.system, g.mode, g.t, g.x, u, f.limits) < 0:
+    first = moved_through(f.system, g.mode, g.t, before.x, g.x, u)
+    if first < 0 and guard_set(f.system, g.mode, g.t, g.x, u, f.limits) < 0:
         return g, 0
     for e in range(len(f.system.source)):
         if f.system.source[e] == g.mode and sides_of_guard(f, e, g, u, certain)[0]:
             return g, 0
-    result = instant_transitions(f, g, u, -1)
+    result = instant_transitions(f, g, u, first)
     return result.g, result.transitions
 
 
@@ -247,8 +256,9 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
     clear(out)
     for mode in range(modes):
         if logs[mode] > -np.inf:
-            result = update(f, gaussian(f, mixture, mode, t), u, y)[0]
-            g, more = transitions_unless_split(f, result.g, u, split.certain)
+            before = gaussian(f, mixture, mode, t)
+            result = update(f, before, u, y)[0]
+            g, more = transitions_unless_split(f, before, result.g, u, split.certain)
             status = mixture.codes[mode] if result.code == OK else result.code
             transitions = mixture.transitions[mode] + more
             merge(f, out, g, np.exp(logs[mode] - best), transitions, status)

@@ -89,7 +89,8 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
                 weight = 1.0 if last else WEIGHTS[node] * (end - start)
                 x = x.copy()
                 scatter(x, f.noise.Q_root[mode], z, np.sqrt(weight))
-                inactive = inactive_guards(s, mode, -1, t, x, u, limits)
+                behind = inactive_guards(s, mode, -1, t, x, u, limits)
+                inactive = np.where(s.on_edge, inactive, behind)
             if last:
                 return mode, x, events, OK
             node += 1

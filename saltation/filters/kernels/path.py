@@ -1,7 +1,8 @@
 """Kernels of the guard sets (4.2): those of g <= 0 that the flow enters, d/dt g < 0.
 
 A measurement, or a reset, may leave a state behind a guard on its way out. Such a guard is
-inactive: it counts again once it has been positive.
+inactive: it counts again once it has been positive. So is a guard that fires on edge, on its way in
+too.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def is_transverse(s: CompiledSystem, mode, e, t, x, u):
 
 @kernel
 def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
-    """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
+    """First transition on level whose guard set (4.2) holds the state, at any depth; or -1."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and not s.rest[e] and guard(s, e, t, x, u) <= 0.0:
+        here = s.source[e] == mode and not s.rest[e] and not s.on_edge[e]
+        if here and guard(s, e, t, x, u) <= 0.0:
             if is_transverse(s, mode, e, t, x, u):
                 return e
     return -1
@@ -51,16 +53,31 @@ def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
 def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     """Which guards (transitions,) the state is deep inside, and does not go further into.
 
+    And which that fire on edge it is inside.
+
     With ``origin``, the mode that a reset has just left, only the guards that lead back there:
     behind another one it was put by that reset. It is -1 where no reset led to the state.
     """
     inactive = np.zeros(len(s.source), dtype=np.bool_)
     for e in range(len(s.source)):
         here = s.source[e] == mode and not s.rest[e]
-        if here and (origin < 0 or s.target[e] == origin != mode):
+        if here and s.on_edge[e]:
+            inactive[e] = guard(s, e, t, x, u) <= 0.0
+        elif here and (origin < 0 or s.target[e] == origin != mode):
             if guard(s, e, t, x, u) < -INSIDE:
                 inactive[e] = not is_transverse(s, mode, e, t, x, u)
     return inactive
+
+
+@kernel
+def moved_through(s: CompiledSystem, mode, t, before, after, u):
+    """First transition on edge whose guard a measurement moves the state through; -1 if none."""
+    for e in range(len(s.source)):
+        if s.source[e] == mode and s.on_edge[e] and not s.rest[e]:
+            if guard(s, e, t, before, u) > 0.0 >= guard(s, e, t, after, u):
+                if is_transverse(s, mode, e, t, after, u):
+                    return e
+    return -1
 
 
 @kernel

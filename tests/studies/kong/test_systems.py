@@ -21,7 +21,6 @@ from saltation.rigid_body.hybrid_system import (
 from saltation.saltations import saltation
 from saltation.simulation import simulate_step
 from studies.kong.systems import aslip as leg
-from studies.kong.systems import pendulum as pend
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems import slope_ball as slope
 from studies.kong.systems import spring_damper_ball as spring
@@ -35,14 +34,6 @@ BODY = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # of ASLIP
 
 def names(step):
     return [event.transition.name for event in step.events]
-
-
-def test_the_pendulum_swings_by_gravity_and_where_it_is_held_by_spring_and_damper():
-    modes, x = pend.pendulum().modes, np.array([0.3, -2.0])
-    free, held = (modes[mode].flow(0.0, x, NONE)[1] for mode in (pend.FREE, pend.CONTACT))
-    assert free == approx(-pend.GRAVITY / pend.LENGTH * np.sin(0.3))
-    inertia = pend.MASS * pend.LENGTH**2
-    assert inertia * (held - free) == approx(2.0 * pend.DAMPING - 0.3 * pend.STIFFNESS)
 
 
 def leg_energy(mode, x):
