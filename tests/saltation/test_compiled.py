@@ -1,12 +1,16 @@
 """Compiled simulation: what Python's simulation gives, for every example system and status."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from saltation.batch import simulate_batch
 from saltation.compiled.system import native_tables
-from saltation.examples.bouncing_ball import bouncing_ball
+from saltation.examples.bouncing_ball import FALLING, RISING, bouncing_ball, bouncing_ball_problem
+from saltation.hilqr import Hilqr, Policies
+from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.options import SimulationOptions
 from saltation.simulation import simulate_step
 from saltation.systems import Mode, System, Transition
@@ -40,6 +44,14 @@ def test_batches_end_where_single_simulations_do(name):
         assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
         events += len(step.events)
     assert events > 0
+
+
+def test_results_do_not_depend_on_threads():
+    states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
+    one = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST)
+    two = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST, threads=2)
+    assert_array_equal(one.states, two.states)
+    assert_array_equal(one.modes, two.modes)
 
 
 def falling_to(reset, flow=None, rising=2):
@@ -86,3 +98,32 @@ def test_a_function_that_does_not_compile_is_interpreted():
     assert "table" in native_tables(system).reason
     batch = simulate_batch(system, 1, np.array([[0.0, 1.0]]), 2.0, NONE)
     assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
+
+
+def test_policies_roll_out_as_interpreted():
+    """Extensions ahead and behind, feedback, several step sizes."""
+    problem, N, table = bouncing_ball_problem(1.0, 4e-3), 250, {}  # numba knows no dictionary
+
+    def python(one, *names):
+        functions = {name: getattr(one, name) for name in names}
+        functions = {k: lambda *a, f=f: table.get("other", f)(*a) for k, f in functions.items()}
+        return dataclasses.replace(one, **functions)
+
+    system, x0 = problem.system, np.array([4.0, 0.0])
+    modes = {k: python(mode, "flow") for k, mode in system.modes.items()}
+    same = System(modes, [python(edge, "guard", "reset") for edge in system.transitions])
+    other = EventDrivenModel(same, FALLING, problem.timestep, problem.cost)
+    assert native_tables(system).reason == "" and "reset" in native_tables(same).reason
+    nominal = Hilqr(problem).start(x0, Policies.zeros(problem, N))
+    push, gains = np.random.default_rng(0).normal(size=(N, 1)), np.full((N, 1, 2), -3.0)
+    policies = Policies.of(nominal.states, nominal.inputs, gains, push, (1.0, -1.0), nominal.aux)
+    for start in (x0 + [0.05, -0.3], x0 + [-0.1, 0.0], np.array([0.2, 3.0])):
+        fast, slow = problem.roll_out(start, policies), other.roll_out(start, policies)
+        assert fast.ok.all() and slow.ok.all()
+        assert_allclose(fast.states, slow.states, atol=1e-9)
+        assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
+        for mine, theirs in zip(fast.aux, slow.aux, strict=True):
+            assert mine.knots == theirs.knots and RISING in mine.knots
+    fast, slow = problem.linearise(nominal), other.linearise(nominal)
+    assert_allclose(fast.A, slow.A, atol=1e-9)
+    assert_allclose(fast.B, slow.B, atol=1e-9)

@@ -37,6 +37,13 @@ def test_xi_converges_through_the_impact_and_the_reset_jacobian_does_not():
     assert other.trajectory.cost > 1.2 * found.trajectory.cost
 
 
+def test_without_reference_extension_it_does_not_converge():
+    """5.5.1, last paragraph but one."""
+    found = solve(4e-3, 0.0, "no_extension")
+    assert found.status != "converged" and abs(found.expected_change) > 0.05
+    assert found.trajectory.cost > 1.1 * best_bounce(1.0, 1.0)[0]
+
+
 def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
     """Through an impact, the extended reference is the trajectory itself: no feedback acts."""
     model, steps = bouncing_ball_problem(1.0, 4e-3), 250

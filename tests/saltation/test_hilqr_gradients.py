@@ -12,6 +12,7 @@ from saltation.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from saltation.hilqr import compose
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from saltation.hilqr.transition_cost import QuadraticTransitionCost
 from saltation.simulation import simulate_step
 from saltation.systems import Mode, System, Transition
@@ -131,3 +132,18 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     found = fundamental_matrix(system, UNCONSTRAINED, x, 0.2, u)
     end = lambda y: simulate_step(system, UNCONSTRAINED, y, 0.2, u).state  # noqa: E731
     assert_allclose(found.Phi, slopes(end, x, 1e-5), atol=1e-8)
+
+
+def test_a_reference_is_extended_over_modes_of_other_dimension():
+    model, x0, inputs = SOAKED
+    trajectory = roll(model, x0, inputs)
+    reference = HybridReference(model.system, model.timestep, trajectory)
+    opening = trajectory.aux.events[0].knot
+    backward, _ = reference.matching(1, 2, np.arange(opening - 3, opening + 1))
+    assert backward.shape == (4, 3) and np.all(backward[:, 2] != 0.0)
+    forward, _ = reference.matching(0, 1, np.arange(opening + 1, opening + 5))
+    assert np.all(forward[:, 0] < 0.0) and np.all(forward[:, 2] == 0.0)
+    cost = HybridTrackingCost(reference, np.eye(3), np.eye(2), np.eye(3))
+    assert cost.value(trajectory.states, trajectory.inputs, trajectory.aux) == 0.0
+    shifted = roll(model, x0 + [0.02, 0.0], inputs)
+    assert 0.0 < cost.value(shifted.states, shifted.inputs, shifted.aux) < 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from saltation.hilqr import Hilqr, HilqrOptions, Policies, backward_pass
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, backward_pass
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from tests.saltation.smooth_models import PENDULUM
@@ -63,6 +63,20 @@ def test_solve_reaches_a_stationary_point():
         bump = np.zeros_like(inputs)
         bump[k] = 1e-5
         assert abs(cost(inputs + bump) - cost(inputs - bump)) / 2e-5 < 1e-2
+
+
+@pytest.mark.parametrize("target", ["state", "input", "both"])
+def test_damping_shortens_the_step_and_keeps_descent(target):
+    model = Pendulum()
+    norms = []
+    for mu in (0.0, 1e-2, 1.0, 100.0):
+        damping = RegularisationOptions(target=target, initial=mu)
+        solver = Hilqr(model, HilqrOptions(step_sizes=(1e-3,), regularisation=damping))
+        step = solver.iterate(X0, solver.start(X0, seed()))
+        assert step.status == "improved" and step.mu == mu
+        assert step.backward.linear < 0.0 and step.actual_change < 0.0
+        norms.append(np.linalg.norm(step.backward.feedforward))
+    assert norms[0] > norms[1] > norms[2] > norms[3]
 
 
 def test_indefinite_input_hessian_is_a_status_that_names_its_knot():

@@ -99,6 +99,39 @@ def test_a_return_map_that_only_shifts_is_singular():
     assert cycle.status == "singular" and "multiplier 1" in cycle.message
 
 
+def driven_in(part):
+    """A ball that is thrown at each landing, with a time dependence in one of its functions."""
+    slow = {name: 0.3 if name == part else 0.0 for name in ("flow", "guard", "reset")}
+
+    def flow(t, x, u):
+        return np.array([x[1], -9.8 + slow["flow"] * np.sin(0.2 * t)])
+
+    def guard(t, x, u):
+        return x[0] - slow["guard"] * 1e-3 * t
+
+    def reset(t, x, u):
+        return np.array([x[0], 3.0 - 0.1 * x[1] + slow["reset"] * 0.1 * np.cos(t)])
+
+    land = Transition(1, 1, guard, reset, name="land")
+    return System({1: Mode("air", 2, 0, flow)}, (land,))
+
+
+@pytest.mark.parametrize(
+    "part, name", [("flow", "flow of mode 1"), ("guard", "guard of land"),
+                       ("reset", "reset of land"), (None, "")],
+)  # fmt: skip
+def test_a_driven_system_has_no_cycle_through_an_event(part, name):
+    """The next return starts at another time: its flow, guard or reset is another one."""
+    P = ReturnMap(driven_in(part), EventSection("land"), 1)
+    cycle = find_limit_cycle(P, np.array([0.0, 3.1]))
+    assert P.time_dependence(cycle.state).startswith(name)
+    if part is None:
+        assert cycle.status == "ok" and P.time_dependence(cycle.state) == ""
+    else:
+        assert cycle.status == "driven" and not cycle.ok
+        assert name in cycle.message and "PhaseSection" in cycle.message
+
+
 def test_the_mode_and_the_input_of_a_return_map_are_checked():
     with pytest.raises(ValueError, match="no mode 9"):
         ReturnMap(hopper(), LIFTOFF, 9)

@@ -16,8 +16,9 @@ from saltation.batch import simulate_batch
 from saltation.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.options import SimulationOptions
 from saltation.simulation import simulate, simulate_step
-from saltation.systems import Mode, System, Transition
+from saltation.systems import FlowMap, Mode, System, Transition
 from tests.saltation.compiled_functions import each_way, without_closed_forms
 from tests.saltation.driven_systems import height
 from tests.saltation.rollouts import roll
@@ -30,6 +31,31 @@ each_ball = pytest.mark.parametrize(
 
 def stay(t, x, u):
     return x.copy()
+
+
+@pytest.mark.parametrize("scales", [(1.0, 7.0, 0.3), (0.3, 1.0, 7.0), (7.0, 0.3, 1.0)])
+def test_a_tie_goes_to_the_transition_given_first(scales):
+    mode = Mode("drift", 2, 0, lambda t, x, u: np.array([1.0, 0.5]))
+    edges = [
+        Transition(1, k, lambda t, x, u, s=s: s * (1.1 - x[0]) * (2.0 + x[1]), stay)
+        for k, s in enumerate(scales, 2)
+    ]
+    step = simulate_step(System(dict.fromkeys(range(1, 5), mode), edges), 1, np.zeros(2), 2.0, NONE)
+    assert [event.transition.target for event in step.events] == [2]
+
+
+def test_a_shorter_longest_step_sees_more_turns():
+    """Two dips within one closed-form step may be hidden: a step below a period shows them."""
+
+    def solution(t, x, u, h):
+        c, s = np.cos(h), np.sin(h)
+        return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
+
+    mode = Mode("swing", 2, 0, lambda t, x, u: np.array([x[1], -x[0]]), flow_map=FlowMap(solution))
+    system = System({1: mode, 2: mode}, [Transition(1, 2, lambda t, x, u: 0.9 + x[0], stay)])
+    options = SimulationOptions(max_step=1.0)
+    step = simulate_step(system, 1, HIGH, 12.5, NONE, options=options)
+    assert step.events[0].time == approx(np.arccos(-0.9), abs=1e-10)
 
 
 # What a simulator may get wrong with the status "ok"
@@ -203,6 +229,13 @@ def test_states_in_between_against_the_closed_form(ball):
     for t in (-0.1, 1.3, np.nan):
         with pytest.raises(ValueError, match=r"1\.2 s"):
             run.at(t)
+
+
+def test_samples_to_plot_have_both_sides_of_events():
+    run = simulate(bouncing_ball(), FALLING, HIGH, 1.5)
+    assert len(run.times) == len(run.states) == len(run.modes) >= 200
+    assert np.all(np.diff(run.times) >= 0.0)
+    assert np.sum(np.diff(run.times) == 0.0) == len(run.events)
 
 
 def test_until_ends_the_simulation_after_its_event():

@@ -18,6 +18,7 @@ from saltation.examples.bouncing_ball import (
     bouncing_ball_problem,
 )
 from saltation.hilqr import Hilqr, Policies
+from saltation.options import SimulationOptions
 from saltation.simulation import simulate, simulate_step
 from saltation.systems import Mode, System, Transition
 from saltation.variational import fundamental_matrix
@@ -167,6 +168,28 @@ def test_two_guards_at_once_are_ambiguous_unless_the_second_mode_knows_the_other
     run = simulate(way(corner(stop)), FIRST, np.ones(2), 2.0)
     assert (run.status, run.final_mode) == ("ok", THIRD)
     assert_allclose([event.time for event in run.events], [1.0, 1.0], atol=1e-12)
+
+
+def swing(t, x, u):
+    return np.array([x[1], -x[0]])
+
+
+def left_of(t, x, u):
+    return -x[0]
+
+
+@each_way
+def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
+    modes = {FIRST: Mode("right", 2, 0, swing), SECOND: Mode("left", 2, 0, swing)}
+    edges = Transition(FIRST, SECOND, first, stay), Transition(SECOND, FIRST, left_of, stay)
+    system = way(System(modes, edges))
+    run = simulate(system, FIRST, HIGH, 88.0)
+    assert run.status == "ok", run.message
+    times = np.pi * (np.arange(28) + 0.5)
+    assert_allclose([event.time for event in run.events], times, atol=1e-7)
+    for most, status in ((5000, "ok"), (1000, "too_stiff")):
+        options = SimulationOptions(max_step=5e-3, max_steps=most)
+        assert simulate(system, FIRST, HIGH, 20.0, options=options).status == status
 
 
 @each_way

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from saltation.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from saltation.systems import System
+from saltation.systems import System, Transition
 from saltation.validation import check_system
 
 SAMPLES = {FALLING: [[1.0, -0.5], [0.3, -2.0]], RISING: [[0.7, 1.0]]}
@@ -64,6 +64,19 @@ def test_every_fault_is_named_with_its_place(mode, changed, words):
     assert len(found) >= 2  # one for each sample of the mode
     assert any(words in line for line in found)
     assert all(line.startswith("in mode falling (1) at t = 0.5 s, x = [") for line in found)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [lambda t, x, u: x[0] ** 2, lambda t, x, u: (x[0] + x[1]) ** 3, lambda t, x, u: 0.0 * x[0]],
+)
+def test_a_guard_without_a_gradient_on_it_is_not_regular(guard):
+    impact = bouncing_ball().transitions[0]
+    edge = Transition(1, 2, guard, impact.reset, name="soft", time_invariant=True)
+    found = check_system(System(bouncing_ball().modes, (edge,)), SAMPLES)
+    assert len(found) == 2
+    for line in found:
+        assert "the guard of soft (1, 2)" in line and "not regular (Definition 1, 5)" in line
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
@@ -62,6 +64,19 @@ def test_an_event_that_the_next_input_sets_off_keeps_its_time():
     expected = slopes(end, inputs, 1e-5).transpose(1, 0, 2)
     assert_allclose(found.Gamma, expected, rtol=1e-7)
     assert found.Phi[0, 0] == approx(3.0 * np.exp(-0.03), rel=1e-9)
+
+
+@settings(max_examples=12)
+@given(part=st.floats(0.0, 1.0), speed=st.floats(-1.0, -0.5))
+def test_composition(part, speed):
+    """Phi(t2, t0) = Phi(t2, t1) Phi(t1, t0), wherever t1 lies between, before or after events."""
+    system, x, u, t0, total = DRIVEN, np.array([0.3, speed]), np.array([0.7, -0.4]), 0.3, 1.2
+    t1 = t0 + part * total
+    first = fundamental_matrix(system, 1, x, t1 - t0, u, t0)
+    second = fundamental_matrix(system, first.mode, first.state, t0 + total - t1, u, t1)
+    whole = fundamental_matrix(system, 1, x, total, u, t0)
+    assert len(first.events) + len(second.events) == len(whole.events) >= 2
+    assert_allclose(second.Phi @ first.Phi, whole.Phi, atol=1e-7)
 
 
 def test_a_failed_simulation_has_no_derivatives():

@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from saltation.convergent import power_controller
+from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.evaluation import TOLERANCE, Uncertainty, evaluate, trace
 from saltation.convergent.hill import SINE_HILL, Hill
 from saltation.convergent.hill_path import HillPath, HillProblem, checked, no_path
+from saltation.convergent.uncertainty_kernel import command, felt
 
 powers = st.floats(0.0, 2.0)
 places = st.tuples(st.floats(-2.0, 2.0), st.floats(0.0, 2.5)).map(np.array)
@@ -28,6 +31,19 @@ def path_of(positions, powers):
 
 def problem_of(path, hill=SINE_HILL):
     return HillProblem(path.positions[0], path.positions[-1], hill=hill)
+
+
+@given(here=places, there=places, v=places, p=powers)
+def test_points_do_what_the_power_controller_does(here, there, v, p):
+    """(2.6) with the theta and alpha that were chosen at the nominal."""
+    v = v - [0.0, 1.25]
+    hill = compiled_hill(SINE_HILL)
+    found = felt(hill, command(hill, *here, *v), p, *there)
+    _, *nominal = SINE_HILL.at(*here)[:3]
+    theta, alpha = power_controller.heading(*nominal, *v, p)
+    _, *gradient = SINE_HILL.at(*there)[:3]
+    expected = power_controller.velocity(*gradient, theta, alpha, p)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
 
 
 @given(start=places, end=places, radius=st.floats(0.01, 1.0))

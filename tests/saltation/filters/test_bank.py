@@ -96,6 +96,17 @@ def test_a_contact_sensor_weighs_the_modes():
     assert bank.sense({LEFT: -np.inf}).mode == RIGHT and len(bank.hypotheses) == 1
 
 
+@pytest.mark.parametrize("y", [[np.nan, 0.0], [0.0]])
+def test_a_measurement_that_says_nothing_leaves_the_prediction(y):
+    model = model_of(constant_flow())
+    bank, other = SaltedBank(model, *START), SaltedBank(model, *START)
+    found, expected = bank.step(NONE, np.array(y), 1.0), other.step(NONE, None, 1.0)
+    assert found.status == "rejected" and expected.status == "ok"
+    assert_array_equal(found.mean, expected.mean)
+    assert bank.mode_probabilities == other.mode_probabilities
+    assert bank.step(NONE, None, np.nan).status == "simulation_failed"
+
+
 def test_options_are_checked():
     with pytest.raises(ValueError, match=r"certain=0\.7"):
         BankOptions(certain=0.7)

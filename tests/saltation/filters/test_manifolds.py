@@ -86,3 +86,28 @@ def test_a_circle_obeys_the_laws_of_a_manifold(angle, turn, a, b):
     assert_allclose(E, slopes(lambda d: swing.plus(x, d), zero), atol=1e-8)
     assert_allclose(D, slopes(lambda y: swing.minus(y, x), x), atol=1e-8)
     assert_allclose(D @ E, np.eye(3), atol=1e-9)
+
+
+def test_a_turned_frame_turns_the_covariance():
+    """In polar errors, forward and left of a heading, a turn by d turns what is already known."""
+
+    class Heading:
+        tangent_dim = 3
+
+        def plus(self, x, d):
+            c, s = np.cos(x[2]), np.sin(x[2])
+            return x + np.array([c * d[0] - s * d[1], s * d[0] + c * d[1], d[2]])
+
+        def minus(self, y, x):
+            c, s, e = np.cos(x[2]), np.sin(x[2]), y - x
+            return np.array([c * e[0] + s * e[1], -s * e[0] + c * e[1], e[2]])
+
+    model = FilterModel(
+        System({0: Mode("still", 3, 0, lambda t, x, u: 0.0 * x)}, ()),
+        {0: ProcessNoise(np.zeros((3, 3)))},
+        {0: Measurement(lambda t, x, u: x[2:].copy(), 1e-14 * np.eye(1))},
+        manifolds={0: Heading()},
+    )
+    one = SaltedKalmanFilter(model, 0, np.array([1.0, 2.0, 0.3]), np.diag([4.0, 1.0, 0.5]))
+    belief = one.correct(NONE, np.array([0.3 + np.pi / 2]))
+    assert_allclose(belief.Sigma, np.diag([1.0, 4.0, 0.0]), atol=1e-8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 from scipy.linalg import expm
 
@@ -85,6 +85,14 @@ def test_noise_through_a_transition(power, Q_left, Q_right, W_R, after):
     assert_allclose(belief.Sigma, np.diag(after), atol=0.01)
 
 
+def test_a_linear_step_is_the_kalman_filters():
+    y, predicted = np.array([-8.2, -1.4]), np.array([-8.0, -1.0])
+    belief = particles(40_000)(flow_model(V=0.2), *start(-9.0)).step(NONE, y, 1.0)
+    gain = (0.1 + 0.01) / (0.1 + 0.01 + 0.2)
+    assert_allclose(belief.mean, predicted + gain * (y - predicted), atol=0.01)
+    assert_allclose(belief.Sigma, 0.2 * gain * EYE, atol=0.01)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_compiled_and_interpreted_particles_are_the_same(threads):
     rng = np.random.default_rng(2)
@@ -100,6 +108,19 @@ def test_compiled_and_interpreted_particles_are_the_same(threads):
 
 
 BOTH = pytest.mark.parametrize("compiled", [True, False])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "y, status", [([np.nan, 0.0], "not_finite"), ([1e6, 0.0], "rejected"), ([0.0], "rejected")]
+)
+def test_a_measurement_that_says_nothing_leaves_the_prediction(y, status, compiled):
+    one, plain = (particles(30, compiled=compiled)(flow_model(), *start()) for _ in range(2))
+    found, expected = one.step(NONE, np.array(y), 0.5), plain.step(NONE, None, 0.5)
+    assert found.status == status and found.time == 0.5
+    assert_array_equal(found.mean, expected.mean)
+    assert_array_equal(found.Sigma, expected.Sigma)
+    assert one.step(NONE, np.array([-1.5, -1.0]), 0.5).status == "ok"
 
 
 @BOTH

@@ -302,6 +302,13 @@ def test_a_step_that_cannot_be_taken_has_a_status_and_the_next_is_sound(
     assert one.step(NO_FORCE, np.array([1.0, -0.9]), 0.1).status in SOUND
 
 
+def test_a_covariance_that_overflows_is_not_believed():
+    one = SaltedKalmanFilter(constant(), LEFT, np.array([-1.0, 0.0]), 1e308 * EYE)
+    belief = one.predict(NONE, 1.5)
+    assert belief.status == "not_finite" and belief.time == 1.5
+    assert belief.mode == LEFT and (belief.Sigma == 1e308 * EYE).all()
+
+
 JUNK = arrays(np.float64, 2, elements=st.floats(allow_nan=True, allow_infinity=True))
 
 

@@ -7,9 +7,15 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
-from saltation.filters.kernels.truncation import sides
+from saltation.filters.kernels.truncation import sides, truncated_normal
 
 NUMBERS = st.floats(-2.0, 2.0)
+
+
+def test_far_tails_are_finite():
+    for a in (20.0, 37.0, 50.0, 1e3):
+        probability, mean, variance = truncated_normal(a)
+        assert 0.0 <= probability < 1e-80 and a <= mean < a + 0.1 and 0.0 <= variance < 0.01
 
 
 @given(arrays(float, (3, 3), elements=NUMBERS), arrays(float, 3, elements=NUMBERS), NUMBERS)
@@ -24,3 +30,9 @@ def test_both_sides_together_are_the_whole(root, D, g):
         assert_array_equal(S, S.T)
         assert np.linalg.eigvalsh(S).min() > -1e-9
         assert np.linalg.eigvalsh(Sigma - S).min() > -1e-9
+
+
+def test_without_spread_along_the_plane_nothing_is_cut():
+    over, under = sides(0.1, np.array([1.0, 0.0]), np.diag([0.0, 1.0]))
+    assert (over[0], under[0]) == (1.0, 0.0)
+    assert_array_equal(over[2], np.diag([0.0, 1.0]))

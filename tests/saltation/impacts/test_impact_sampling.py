@@ -83,6 +83,15 @@ def test_any_friction_ends_without_gain_and_is_seldom_spoilt_by_rounding(mu, spa
     assert simultaneous(problem, v).ok
 
 
+def test_threads_do_not_change_the_samples():
+    problem, v = drawn(7)
+    options = {"samples": 20_000, "step": 0.3, "seed": 4}
+    one = sample_impacts(problem, v, SamplingOptions(**options, threads=1))
+    three = sample_impacts(problem, v, SamplingOptions(**options, threads=3))
+    assert np.array_equal(one.v_plus, three.v_plus)
+    assert np.array_equal(one.lcps, three.lcps)
+
+
 def test_an_impact_that_runs_out_of_steps_is_told_with_its_configuration():
     problem, v = drawn(13)
     found = sample_impacts(problem, v, SamplingOptions(50, 1e-3, max_steps=3, epsilon=1e-6))

@@ -1,12 +1,30 @@
-"""Lemke's method: on degenerate problems, and where there is no solution."""
+"""Lemke's method: against enumeration, on degenerate problems, and where there is no solution."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from saltation.impacts.lemke import solve_lcp, tableau
 from saltation.impacts.lemke_kernel import solves
+
+
+def enumerated(W, q):
+    """Solutions of an LCP, one complementary basis after another."""
+    n, found = len(q), []
+    for choice in product((False, True), repeat=n):
+        free, z = np.array(choice), np.zeros(n)
+        if free.any():
+            block = W[np.ix_(free, free)]
+            if abs(np.linalg.det(block)) < 1e-12:
+                continue
+            z[free] = np.linalg.solve(block, -q[free])
+        if z.min() >= -1e-9 and (W @ z + q).min() >= -1e-9:
+            found.append(z)
+    return found
 
 
 def assert_solves(W, q, solution):
@@ -15,6 +33,18 @@ def assert_solves(W, q, solution):
     assert solution.z.min() >= 0.0
     assert (W @ solution.z + q).min() >= -1e-8 * size
     assert abs(solution.z @ (W @ solution.z + q)) <= 1e-7 * size**2
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_a_positive_definite_problem_has_the_enumerated_solution(n, seed):
+    rng = np.random.default_rng(seed)
+    A, skew = rng.normal(size=(2, n, n))
+    W = A @ A.T + 0.1 * np.eye(n) + skew - skew.T
+    q = rng.normal(size=n)
+    solution = solve_lcp(W, q)
+    assert_solves(W, q, solution)
+    (expected,) = enumerated(W, q)
+    assert_allclose(solution.z, expected, atol=1e-7)
 
 
 @given(st.integers(2, 7), st.integers(0, 2**32 - 1))

@@ -13,6 +13,13 @@ def found():
     return ess_order.run(StudyOptions(progress=lambda *report: seen.append(report))), seen
 
 
+def test_the_order_is_at_least_two(found):
+    result, seen = found
+    assert result.rows[0]["order"] >= 2.0
+    assert [criterion.met for criterion in result.criteria] == [True]
+    assert seen[-1][:2] == (len(result.rows), len(result.rows))
+
+
 def test_the_error_falls_with_epsilon_from_where_projections_are_short(found):
     rows = found[0].rows
     errors = [row["rms"] for row in rows if row["epsilon"] <= 0.1]

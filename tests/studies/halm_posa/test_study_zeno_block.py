@@ -11,6 +11,7 @@ from studies.halm_posa.zeno_block import (
     RATE_RATIO,
     accumulation,
     rock,
+    simulate_impacts,
     trajectory,
 )
 
@@ -48,3 +49,15 @@ def test_trajectory_is_a_solution_of_the_inclusion(rocked):
     ds = np.diff(found.s)
     middle = 0.5 * (found.time_rate[1:] + found.time_rate[:-1])
     assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
+
+
+def test_the_study_meets_its_criteria_where_it_has_enough_impacts():
+    result = simulate_impacts(24)
+    *cycles, total = result.rows
+    assert [row["half_cycle"] for row in cycles] == list(range(1, 25))
+    assert "".join(row["corner"] for row in cycles) == "BA" * 12
+    assert all(row["time_error"] < 1e-6 and row["s_error"] < 1e-6 for row in cycles)
+    assert all(each.met for each in result.criteria)
+    assert total["half_cycle"] == "accumulation"
+    assert set(result.figures) == {"figure-8"}
+    assert not all(each.met for each in simulate_impacts(3).criteria)

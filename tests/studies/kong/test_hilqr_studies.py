@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
-from studies.kong import ball_mpc, curved_surface, spring_damper
+from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
 from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.table_5_1 import CASES, Case, count_bounces, solve_case
 from studies.study import StudyOptions
@@ -53,6 +53,17 @@ def test_direct_collocation_confirms_the_minimum_under_one_bounce():
     assert cost < xi["cost"] == approx(cost, rel=1e-3)
 
 
+@pytest.mark.slow
+def test_bounces_are_pulled_away_and_three_need_extension_and_saltation_matrix():
+    """Figure 5.2: only Xi gets to the target. 5.5.1: without extension it is worse than D_xR."""
+    xi, dxr = (solve_case(Case(1, 3, method)) for method in ("xi", "dxr"))
+    assert xi.row["converged"] and not dxr.row["converged"]
+    assert xi.row["actual"] == dxr.row["actual"] == 1 and xi.row["cost"] < dxr.row["cost"]
+    rows = [solve_case(Case(3, 3, method)).row for method in ("xi", "dxr", "no_extension")]
+    assert [row["converged"] for row in rows] == [True, False, False]
+    assert rows[0]["actual"] == 3 and rows[0]["cost"] < rows[1]["cost"] < rows[2]["cost"]
+
+
 def both(comparison, impact):
     return {row["method"]: row for row in comparison.rows(impact)}.values()
 
@@ -75,6 +86,15 @@ def test_in_the_tube_saltation_matrices_remove_the_second_contact_at_the_lower_c
     assert xi["converged"] and xi["contacts"] == 1 and xi["final_mode"] == "constrained"
     assert np.linalg.norm(np.subtract(xi["final_state"], curved_surface.TARGET)) < 0.1
     assert dxr["cost"] > 1.1 * xi["cost"]
+
+
+@pytest.mark.slow
+def test_saltation_matrices_converge_on_the_perch_and_reset_jacobians_do_not():
+    """5.5.4; with the friction chosen here the latch stays, as its last sentence has it."""
+    comparison = quadcopter.solve(StudyOptions(), steps=250)
+    xi, dxr = both(comparison, "impact")
+    assert xi["converged"] and xi["final_mode"] == "latched" and not dxr["converged"]
+    assert xi["cost"] < 0.2 * comparison.seed.cost and dxr["cost"] > 1.2 * xi["cost"]
 
 
 COARSE = 0.004  # timestep [s]

@@ -20,7 +20,7 @@ from saltation.rigid_body.hybrid_system import (
 from saltation.saltations import saltation
 from saltation.systems import Transition
 from studies.kong.closed_forms import closed_form
-from studies.kong.saltation_rigid_body import REQUIRED
+from studies.kong.saltation_rigid_body import CASES, REQUIRED, run
 from studies.kong.saltations import (
     GuardState,
     contact_states,
@@ -39,6 +39,7 @@ from studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, tube_ball
 from studies.kong.systems.tube_ball import RADIUS as TUBE
 from studies.kong.systems.vibrating_table import vibrating_table
 from studies.kong.variational import driven_hopper
+from studies.study import StudyOptions
 from tests.studies.kong.test_systems import edge_on_wall
 
 STATES = 20  # per transition
@@ -147,6 +148,16 @@ def test_a_wrong_derivative_is_noticed():
     point = GuardState(0.0, np.array([0.0, -2.0]), np.array([1.0]))
     assert saltation_errors(system, right, [point])[0] < 1e-10
     assert saltation_errors(system, wrong, [point])[0] > 1e-2
+
+
+def test_the_study_agrees_on_every_transition():
+    """Few states: both errors far below what is required, and the seed chooses the states."""
+    rows = run(StudyOptions(trials=2, seed=5)).rows
+    assert [row["transition"] for row in rows] == list(CASES)
+    for row in rows:
+        assert row["states"] == 2 * len(row["bodies"])
+        assert row["max_error_definition"] < 1e-10
+        assert row["max_error_finite_difference"] < REQUIRED / 10.0
 
 
 def sample(body, source, target, count=5):

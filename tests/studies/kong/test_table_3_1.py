@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
+from saltus.common.errors import BadRequest
 from studies.kong import floquet
-from studies.kong.table_3_1 import CASES, ellipse, experiment, kl_divergence
+from studies.kong.table_3_1 import CASES, ellipse, experiment, kl_divergence, run
 from studies.study import StudyOptions
 
 # ruff: noqa: N806 (the letters are the thesis's)
@@ -31,6 +32,15 @@ def test_the_divergence_is_an_expectation_of_log_densities_whatever_the_units(n)
     assert kl_divergence(Sigma_0, np.zeros((n, n))) == np.inf
 
 
+def test_saltation_predicts_better_on_every_system():
+    result = run(StudyOptions(trials=100, seed=3))
+    assert len(result.rows) == 8 and len(result.figures) == 4
+    for row in result.rows:
+        assert 0.0 <= row["kl_saltation"] < 0.1 * row["kl_reset"] and row["lost"] == 0
+    with pytest.raises(BadRequest, match="or more"):
+        run(StudyOptions(trials=3))
+
+
 def test_prediction_is_exact_where_everything_is_linear():
     """Constant flow: neither level nor particles matter, and D_x R misses by a closed form."""
     one = experiment(CASES[0], 0.1, 50)
@@ -41,6 +51,15 @@ def test_prediction_is_exact_where_everything_is_linear():
     expected = 0.5 * (np.trace(np.linalg.solve(one.Sigma_initial, sheared)) - 2.0)
     found = kl_divergence(one.Sigma_actual, one.Sigma_reset)
     assert found == approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES[1:], ids=lambda case: case.name)
+def test_the_prediction_improves_as_the_particles_close_up(case):
+    """The divergence of a first-order map falls with the variance, and so with its square."""
+    low = case.variances[0]
+    wide, close = (experiment(case, variance, 60) for variance in (low, low / 10.0))
+    wide, close = (kl_divergence(one.Sigma_actual, one.Sigma_saltation) for one in (wide, close))
+    assert 0.0 < close < 0.2 * wide
 
 
 def test_an_ellipse_holds_its_share_of_a_gaussian():

@@ -30,6 +30,22 @@ def rows(result):
     return {row["point"]: row for row in result.rows}
 
 
+def test_two_minima_are_one_stance_with_its_legs_swapped(rows):
+    A, B = rows["A"], rows["B"]
+    assert A["kind"] == B["kind"] == "minimum"
+    assert A["mirror_error_deg"] < 1e-4 and B["mirror_error_deg"] < 1e-4
+    assert A["hip_deg"] == approx(B["other_hip_deg"], abs=1e-4)
+    assert A["s"] == approx(B["s"], rel=1e-9)
+    assert A["leg_pitch_deg"] > 1.0 and B["leg_pitch_deg"] < -1.0
+    assert A["hip_height_mm"] > 100.0 and A["lowest_knee_mm"] > 0.0
+
+
+def test_the_maximum_is_no_stance_to_walk_in(rows):
+    C = rows["C"]
+    assert C["kind"] == "maximum" and C["s"] > 5.0 * rows["A"]["s"]
+    assert C["lowest_knee_mm"] < -10.0 and abs(C["hip_height_mm"]) < 1e-3
+
+
 def test_extrema_are_those_of_s(rows):
     """By their curvature, and their number by another grid."""
     for row in rows.values():

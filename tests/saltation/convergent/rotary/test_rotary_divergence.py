@@ -11,9 +11,11 @@ from saltation.convergent.rotary.divergence import (
     average_divergence,
     damping_divergence,
     linearise,
+    maximum_divergence,
 )
 from saltation.convergent.rotary.model import flow, inertia
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2
+from tests.differences import slopes
 
 angles, speeds = st.floats(-4.0, 4.0), st.floats(-25.0, 25.0)
 states = st.tuples(angles, angles, speeds, speeds).map(np.array)
@@ -21,9 +23,24 @@ torques = st.floats(-0.1, 0.1)
 
 
 @given(states, torques)
+def test_the_linearisation_is_the_differences(x, torque):
+    A, B = linearise(QUBE_SERVO_2, x, torque)
+    found = slopes(lambda z: np.array(flow(QUBE_SERVO_2, z[:4], z[4])), np.append(x, torque))
+    assert np.allclose(np.hstack([A, B]), found, rtol=1e-5, atol=1e-3)
+
+
+@given(states, torques)
 def test_the_average_is_a_quarter_of_the_trace(x, torque):
     A, _ = linearise(QUBE_SERVO_2, x, torque)
     assert average_divergence(QUBE_SERVO_2, x) == approx(0.25 * np.trace(A), abs=1e-9)
+
+
+@given(states, torques)
+def test_no_configuration_contracts(x, torque):
+    A, _ = linearise(QUBE_SERVO_2, x, torque)
+    bound = 0.5 * (A[2, 2] + np.hypot(A[2, 2], 1.0))
+    assert maximum_divergence(A) >= bound * (1.0 - 1e-9) - 1e-9
+    assert maximum_divergence(A) > 0.0  # (2.28), strictly
 
 
 @pytest.mark.parametrize("damped", [True, False])
