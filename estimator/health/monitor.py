@@ -54,6 +54,11 @@ from robots.imu_units import accelerometer_doubt, gyroscope_doubt
 from robots.rotations import Array
 
 _MOTORS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)
+_MEMBERS = {
+    "orientation": (), "gyroscope": (), "accelerometer": (), "joint position": _MOTORS,
+    "joint velocity": _MOTORS, "joint torque": _MOTORS, "foot force": FOOT_NAMES,
+}  # fmt: skip
+"""Of each group of sensors, in the order of `Health`."""
 
 AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 """Of the accelerometer's range."""
@@ -166,26 +171,12 @@ def fault_names(health: Health) -> tuple[str, ...]:
     """The sensors that are left out, in words; a group of which all are is named once."""
     if not health.any_fault:
         return ()
-    names = [
-        name
-        for name, sound in (
-            ("orientation", health.orientation),
-            ("gyroscope", health.gyroscope),
-            ("accelerometer", health.accelerometer),
-        )
-        if not sound
-    ]
-    names += _named("joint position", health.joint_position, _MOTORS)
-    names += _named("joint velocity", health.joint_velocity, _MOTORS)
-    names += _named("joint torque", health.joint_torque, _MOTORS)
-    names += _named("foot force", health.foot_force, FOOT_NAMES)
+    names: list[str] = []
+    for (group, members), each in zip(_MEMBERS.items(), health, strict=False):
+        sound = np.atleast_1d(each)
+        bad = [f"{group} {members[i]}" for i in np.flatnonzero(~sound)] if sound.any() else [group]
+        names += bad
     return tuple(names)
-
-
-def _named(group: str, sound: Mask, members: tuple[str, ...]) -> list[str]:
-    if not sound.any():
-        return [group]
-    return [f"{group} {members[i]}" for i in np.flatnonzero(~sound)]
 
 
 @njit(cache=True)

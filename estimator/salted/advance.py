@@ -9,8 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator import rows
-from estimator.contacts import contact_probability
+from estimator.contacts import LARGEST_SPEED, contact_probability
 from estimator.health.monitor import Health
+from estimator.kernel_filter import attitude
 from estimator.options import SaltedOptions
 from estimator.record import RobotRecord
 from estimator.salted.contacts import followers, lift_off, set_down, update_modes, watch_for_jump
@@ -37,6 +38,7 @@ from estimator.salted.memory import (
     Memory,
 )
 from estimator.salted.prediction import coast, predict, reset, start_covariance
+from robots.conventions import GRAVITY
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import StanceModel, stance_step
@@ -48,6 +50,15 @@ OFF_THE_LINE = 0.1
 """Standard deviation of the specific force between two readings from the line through them,
 relative to their difference."""
 TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
+LONGEST_BRIDGE = 0.02
+"""For so long without a reading the dynamics go on under the last torques; after that the
+velocities stay [s]."""
+SETTLING_TIME = 0.008
+"""After holding firmly for so long a foot counts in the search for jumps [s]."""
+FIRM_TIME = 0.03
+"""One foot at least must have held firmly for so long [s]."""
+SLOWEST_IMPACT = 0.05
+"""A foot that comes down more slowly makes no impact [m/s]."""
 
 
 @njit(cache=True, inline="always")
@@ -77,7 +88,7 @@ def _bridge(
     It goes on tick by tick, in a long gap at constant velocities. A foot that the dynamics would
     pull on no longer stands until the next reading.
     """
-    if gap > parameters.longest_bridge:
+    if gap > LONGEST_BRIDGE:
         coast(m, gap, parameters)
         return True
     standing, steps = _standing(m), max(1, round(gap / TICK))
@@ -139,7 +150,7 @@ def start(
 ) -> None:
     """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
     m.q[:2] = place
-    m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
+    m.q[3:7] = attitude(row)
     m.q[7:] = row[rows.POSITION : rows.VELOCITY]
     R = rotation_from_quaternion(m.q[3:7])
     m.q[2] = legs.foot_radius - (foot_positions_in_base(legs, m.q[7:]) @ R[2]).min()
@@ -149,7 +160,7 @@ def start(
     m.bias[:], m.previous[:], m.jump[:] = 0.0, 0.0, 0.0
     m.contact[:], m.contact[0] = 0.0, -1.0
     m.contact[1] = 0.5
-    m.force[:] = parameters.gravity * R[2]
+    m.force[:] = GRAVITY * R[2]
     start_covariance(m.P, parameters)
     hold_torques(m, row, health)
 
@@ -176,8 +187,8 @@ def before_prediction(
         m.force[:] = _force(row)
     share = _sound_legs(health)
     held = m.contact[HELD]
-    trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
-    if held.max() < parameters.firm_time:
+    trust = m.contact[TRUST] * share * np.minimum(1.0, held / SETTLING_TIME)
+    if held.max() < FIRM_TIME:
         trust[:] = 0.0
     for i in range(4):
         if health.foot_force[i]:
@@ -186,7 +197,7 @@ def before_prediction(
     residuals = _by_own_sensors(m, legs, row)
     jumping = watch_for_jump(m, residuals, trust, dt, parameters)
     if jumping:
-        share *= followers(residuals, trust, parameters)
+        share *= followers(residuals, trust)
     return jumping, share
 
 
@@ -208,7 +219,7 @@ def modes_after_prediction(
     change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
     for i in range(4):
         down = feet.velocity[i] @ m.normal[i]
-        if change[i] > 0.0 and down > -parameters.slowest_impact:
+        if change[i] > 0.0 and down > -SLOWEST_IMPACT:
             set_down(m, i)
             change[i] = 0.0
     return change
@@ -232,7 +243,7 @@ def correct_all(
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
     take_standing_feet(m, legs, d, load, m.contact[TRUST] * share, jumping, parameters)
-    return _apply(m, d) and healthy(m, parameters)
+    return _apply(m, d) and healthy(m)
 
 
 @njit(cache=True)
@@ -268,14 +279,14 @@ def _apply(m: Memory, d: Array) -> bool:
 
 
 @njit(cache=True)
-def healthy(m: Memory, parameters: SaltedOptions) -> bool:
+def healthy(m: Memory) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     if not (np.isfinite(m.q).all() and np.isfinite(m.v).all() and np.isfinite(m.P).all()):
         return False
     for i in range(m.P.shape[0]):
         if not 0.0 < m.P[i, i] < LARGEST_VARIANCE:
             return False
-    return bool(np.abs(m.v[:3]).max() < parameters.largest_speed)
+    return bool(np.abs(m.v[:3]).max() < LARGEST_SPEED)
 
 
 @njit(cache=True)

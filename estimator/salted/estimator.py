@@ -40,6 +40,12 @@ from robots.rotations import Array
 from robots.stance_dynamics import StanceModel, stance_model_of
 from robots.terrain import Ground, make_ground
 
+LONGEST_STEP = 0.0025
+"""After a longer time without a reading the estimate is "degraded": one lost reading, and half a
+tick [s]."""
+LARGEST_GAP = 0.2
+"""Readings further apart, or this long without IMU and encoders, restart the filter [s]."""
+
 
 class SaltedEstimator(KernelFilter):
     """The salted Kalman filter, see `KernelFilter`.
@@ -47,7 +53,7 @@ class SaltedEstimator(KernelFilter):
     The first reading with sound IMU and encoders places the base at the origin (see `reset`), on
     its lowest foot. A sensor that is at fault is left out. The status is "degraded" also for the
     first reading after a time without any, and "diverged" with neither attitude nor encoders for
-    `largest_gap`. A second reading of the same time changes nothing.
+    `LARGEST_GAP`. A second reading of the same time changes nothing.
     """
 
     def __init__(
@@ -62,12 +68,10 @@ class SaltedEstimator(KernelFilter):
             ground: what is known of it, a level floor z = 0 where None; see `unknown_ground`.
             heading: of the ground's x axis in the IMU's world [rad].
         """
-        self.options, ground = options, ground or make_ground()
+        ground = ground or make_ground()
         used = options if is_level(ground) else on_uneven_ground(options)
-        model, numbers = stance_model_of(load_mujoco(robot)), robot_record(robot, used.foot_radius)
-        super().__init__(
-            tick, new_memory(numbers), record_of(used), numbers, model, ground, heading=heading
-        )
+        fresh, model = new_memory(robot_record(robot)), stance_model_of(load_mujoco(robot))
+        super().__init__(tick, fresh, used, robot, model, ground, heading=heading)
 
     @property
     def covariance(self) -> Array:
@@ -112,7 +116,7 @@ def _take(
     dt = time - m.time
     if health.orientation or health.joint_position.any():
         m.seen = time
-    good = 0.0 <= dt <= parameters.largest_gap and time - m.seen <= parameters.largest_gap
+    good = 0.0 <= dt <= LARGEST_GAP and time - m.seen <= LARGEST_GAP
     if good and dt > 0.0:
         look_below(m, robot.legs, ground)
         good = advance(m, robot, model, row, health, dt, parameters)
@@ -121,7 +125,7 @@ def _take(
         _begin(m, robot.legs, row, time, health, ground, parameters)
         return DIVERGED
     m.time = time
-    return DEGRADED if health.any_fault or dt > parameters.longest_step else OK
+    return DEGRADED if health.any_fault or dt > LONGEST_STEP else OK
 
 
 @njit(cache=True)

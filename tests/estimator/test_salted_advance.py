@@ -7,7 +7,12 @@ from pytest import approx
 
 from estimator import rows
 from estimator.health.monitor import Health
-from estimator.salted.advance import advance, before_prediction, start
+from estimator.salted.advance import (
+    advance,
+    before_prediction,
+    modes_after_prediction,
+    start,
+)
 from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, new_memory
 from robots.conventions import GRAVITY
 from robots.mujoco_model import load_mujoco
@@ -88,6 +93,14 @@ def test_between_readings_it_moves_by_the_line_of_specific_forces(ticks):
     expected = TICK * (shares * force - [0.0, 0.0, ticks * GRAVITY])
     assert_allclose(m.v[:3] - [1.0, 0.0, 0.0], expected, atol=1e-5)
     assert m.q[0] == approx(ticks * TICK, rel=0.02)
+
+
+@pytest.mark.parametrize("speed, has_impact", [(0.3, True), (0.01, False)])
+def test_feet_that_come_down_briskly_have_an_impact(speed, has_impact):
+    m, row, feet = new_memory(RECORD)[0], np.full(rows.ROW, 60.0), np.zeros(4)
+    m.contact[PROBABILITY], m.v[2] = 0.9, -speed
+    change = modes_after_prediction(m, LEGS, row, ALL_SOUND, TICK, PARAMETERS, feet)
+    assert (change == has_impact).all() and (m.contact[AGE] < 0.0).all() == has_impact
 
 
 @pytest.mark.parametrize("force, jumps", [(60.0, True), (5.0, False)])
