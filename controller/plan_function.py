@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from controller.motor_targets import split_gain
+from robots.rotations import Array
 from robots.state import difference, integrate
 from runtime.messages import Plan
 
-Array = NDArray[np.float64]
 ON_KNOT = 1e-9  # of an interval: (0.03 - 0.0) / 0.01 is 2.9999999999999996
 HEAD = 3  # numbers of a slot before its arrays: time, period, N
 ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding

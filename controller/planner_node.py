@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.driving.commands import CommandIntake
 from controller.planner import Planner, Stop
@@ -22,8 +21,6 @@ from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import Command, LineSearch, Plan, PlanOutline, RobotStatus, StateEstimate
-
-Array = NDArray[np.float64]
 
 PERIOD_S = 1.0 / 30.0  # between two outlines, at least
 LOG = logging.getLogger(__name__)

@@ -6,7 +6,6 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.centroidal.rigid_body import standing_body
 from controller.driving.commands import Commands
@@ -31,10 +30,8 @@ from controller.options import DriveOptions
 from controller.planner_options import CentroidalOptions, PathOptions
 from robots.legs import foot_positions_in_base
 from robots.robot import Robot
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground
-
-Array = NDArray[np.float64]
 
 
 class Path(Protocol):

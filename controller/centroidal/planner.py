@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 from numba import njit
-from numpy.typing import NDArray
 
 from controller.centroidal.path import Path
 from controller.centroidal.qp import Status
@@ -38,6 +37,7 @@ from robots.legs import (
 from robots.pinocchio_model import load_pinocchio
 from robots.robot import Robot
 from robots.rotations import (
+    Array,
     exp3,
     quaternion_from_rotation,
     quaternion_product,
@@ -46,7 +46,6 @@ from robots.rotations import (
 from robots.terrain import Ground
 from runtime.messages import Plan, StateEstimate
 
-Array = NDArray[np.float64]
 FORCES_LAST_S = 0.1  # for which forces of an earlier solve will do [s]
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.gaits import GAITS
 from controller.options import DriveOptions
@@ -19,8 +18,7 @@ from runtime.options import Options, Range
 
 if TYPE_CHECKING:
     from robots.robot import Robot
-
-Array = NDArray[np.float64]
+    from robots.rotations import Array
 
 AUTO = "auto"
 # Speed [m/s] that `auto` counts for a yaw rate of 1 rad/s: that of a foot, 0.24 m from the centre.

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.commands import Commands
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 TILT_TIME = 0.2  # before and after an instant, in which the robot may tilt as its reference [s]
 
