@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.driving.commands import Commands, sequence_of
+from controller.driving.commands import CommandIntake, sequence_of
 from controller.planner import Planner
 from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
@@ -127,7 +127,7 @@ class RolloutPlanner(Planner):
         return self.reference.window(start, self._horizon.knots, x0)
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """Where the goals come from; None where the robot is not driven."""
         return self.reference.commands
 

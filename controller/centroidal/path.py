@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from controller.centroidal.rigid_body import standing_body
-from controller.driving.commands import Commands
+from controller.driving.commands import CommandIntake
 from controller.driving.course import (
     COLUMNS,
     FORWARD,
@@ -42,7 +42,7 @@ class Path(Protocol):
     """
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """Where it is commanded from; None where it is fixed."""
         ...
 
@@ -84,7 +84,7 @@ class CommandedPath:
         schedule: the gait; commands, heading: see `Path`.
     """
 
-    commands: Commands | None = None
+    commands: CommandIntake | None = None
     heading = 0.0
 
     def __init__(self, options: PathOptions, gait: Gait, speed: float) -> None:
@@ -137,7 +137,7 @@ class DrivenPath:
 
     def __init__(
         self, options: CentroidalOptions, robot: Robot, drive: DriveOptions,
-        commands: Commands | None = None, ground: Ground | None = None,
+        commands: CommandIntake | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Stand, on `ground` or a level floor; without `commands` the goal is the course's."""
         self._legs, self._ground = robot.legs, ground or make_ground()
@@ -150,7 +150,7 @@ class DrivenPath:
         self._table = np.zeros((0, COLUMNS + 3))  # path ahead, and the planes below it
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """That it follows."""
         return self.course.commands
 

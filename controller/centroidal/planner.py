@@ -23,7 +23,7 @@ from controller.centroidal.stepping import (
     foot_motion,
     foothold_table,
 )
-from controller.driving.commands import Commands, sequence_of
+from controller.driving.commands import CommandIntake, sequence_of
 from controller.motor_targets import joint_gain
 from controller.planner import Planner
 from controller.planner_options import CentroidalOptions, SteppingOptions
@@ -218,7 +218,7 @@ class CentroidalPlanner(Planner):
         self._count = 0
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """See the path's."""
         return self.path.commands
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.driving.commands import Commands, Goal
+from controller.driving.commands import CommandIntake, Goal
 from controller.gaits import GAITS, Gait, Swing
 from controller.options import DriveOptions
 from robots.legs import foot_positions_in_base
@@ -183,7 +183,11 @@ class Course:
     """
 
     def __init__(
-        self, options: DriveOptions, robot: Robot, period: float, commands: Commands | None = None
+        self,
+        options: DriveOptions,
+        robot: Robot,
+        period: float,
+        commands: CommandIntake | None = None,
     ) -> None:
         """Stand at the origin at knot 0.
 

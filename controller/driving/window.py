@@ -18,7 +18,7 @@ from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array
-from robots.vectors import Vector, apply_transposed, triple
+from robots.vectors import Vector, apply_transposed, cross, dot, triple
 from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 FRICTION: Final = 0.5  # of the pyramid that forces stay in, below the real one
@@ -106,22 +106,16 @@ def feed_forward(
 @njit(cache=True)
 def joint_rates(jacobian: Array, speed: Array, rates: Array) -> None:
     """Write the rates (3) [rad/s] that give a foot a speed (3) [m/s]; zeros of a stretched leg."""
-    a, b, c = jacobian[:, 0], jacobian[:, 1], jacobian[:, 2]
+    a, b, c = triple(jacobian[:, 0]), triple(jacobian[:, 1]), triple(jacobian[:, 2])
     rates[:] = 0.0
-    ab = _cross(a, b)
-    volume = ab[0] * c[0] + ab[1] * c[1] + ab[2] * c[2]
+    ab, bc, ca = cross(a, b), cross(b, c), cross(c, a)
+    volume = dot(ab, c)
     if abs(volume) < SINGULAR:
         return
-    bc, ca = _cross(b, c), _cross(c, a)
     for i in range(3):
         rates[0] += bc[i] * speed[i] / volume
         rates[1] += ca[i] * speed[i] / volume
         rates[2] += ab[i] * speed[i] / volume
-
-
-@njit(cache=True)
-def _cross(a: Array, b: Array) -> tuple[float, float, float]:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @njit(cache=True)

@@ -18,6 +18,7 @@ from robots.robot import Robot
 from robots.rotations import Array
 
 FRICTION = 0.5  # of the pyramid that the reference's forces stay in, below the real one [-]
+EDGES = np.vstack((FRICTION * np.array([[1, -1, 0, 0], [0, 0, 1, -1]]), np.ones(4)))  # (3, 4)
 REGULARISATION = 1e-3  # weight of the force magnitudes against the base wrench [-]
 DIFFERENCE_STEP = 1e-3  # of the central differences that give velocity and acceleration [s]
 
@@ -59,12 +60,6 @@ class FootPath:
         return position
 
 
-def pyramid(friction: float) -> Array:
-    """Edges of the linearised friction cone as columns, (3, 4)."""
-    mu = friction
-    return np.array([[mu, -mu, 0.0, 0.0], [0.0, 0.0, mu, -mu], [1.0, 1.0, 1.0, 1.0]])
-
-
 class FeedForward:
     """Contact-consistent inverse dynamics.
 
@@ -76,7 +71,6 @@ class FeedForward:
         """`model` is Pinocchio's of the robot."""
         self._model, self._data = model, model.createData()
         self._frames, self._most = foot_frame_ids(model), robot.torque_limit
-        self._edges = pyramid(FRICTION)
 
     def __call__(
         self,
@@ -93,7 +87,7 @@ class FeedForward:
             jacobian = pin.getFrameJacobian(
                 self._model, self._data, self._frames[foot], pin.LOCAL_WORLD_ALIGNED
             )
-            columns.append(jacobian[:3].T @ self._edges)
+            columns.append(jacobian[:3].T @ EDGES)
         if not columns:
             return np.clip(wrench[6:], -self._most, self._most)
         generators = np.hstack(columns)
