@@ -69,8 +69,8 @@ def pose_at(path: Array, knot: float) -> tuple[float, float, float]:
     place = min(max(knot, 0.0), len(path) - 1.0)
     k = min(int(place), len(path) - 2)
     s = place - k
-    a, b = path[k], path[k + 1]
-    return a[X] + s * (b[X] - a[X]), a[Y] + s * (b[Y] - a[Y]), a[YAW] + s * (b[YAW] - a[YAW])
+    row = path[k] + s * (path[k + 1] - path[k])
+    return row[X], row[Y], row[YAW]
 
 
 class Stride(NamedTuple):

@@ -85,9 +85,7 @@ def edge_at(ground: Ground, x: float, y: float) -> float:
     """How far the ground around a place is from a plane through it [m]; 0 on a slope."""
     most, middle, d = 0.0, height_at(ground, x, y), EDGE_DISTANCE
     for dx, dy in ((d, 0.0), (0.0, d), (0.7 * d, 0.7 * d), (0.7 * d, -0.7 * d)):
-        bend = (
-            height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
-        )
+        bend = height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
         most = max(most, abs(bend))
     return most
 

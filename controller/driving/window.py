@@ -122,9 +122,9 @@ def joint_rates(jacobian: Array, speed: Array, rates: Array) -> None:
 def tilt_base(pitch: float, roll: float, T: Array) -> None:
     """Write the axes of a base as columns (3, 3), in the level axes of its heading."""
     c, s, cr, sr = np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
-    T[0, 0], T[0, 1], T[0, 2] = c, s * sr, s * cr
-    T[1, 0], T[1, 1], T[1, 2] = 0.0, cr, -sr
-    T[2, 0], T[2, 1], T[2, 2] = -s, c * sr, c * cr
+    T[0] = c, s * sr, s * cr
+    T[1] = 0.0, cr, -sr
+    T[2] = -s, c * sr, c * cr
 
 
 @njit(cache=True)
