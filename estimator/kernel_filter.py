@@ -134,10 +134,10 @@ def take_in(m: Memory, robot: RobotRecord, reading: Array, estimate: Array) -> b
     fault.
     """
     row, time = reading[SENSORS:], reading[TIME]
-    faulty = judge(m.past, robot, row, time).any_fault
+    judge(m.past, robot, row, time)
     estimate[:Q] = reading[:SENSORS]
     if usable(row) and np.isfinite(time):
-        estimate[STATUS] = DEGRADED if faulty else OK
+        estimate[STATUS] = DEGRADED if m.past.faulty else OK
         estimate[Q + 7 : V] = row[POSITION:VELOCITY]
         estimate[V + 6 : CONTACT] = row[VELOCITY:TORQUE]
         return True

@@ -173,7 +173,7 @@ def fill_window(
         spin[1], spin[2] = np.cos(roll) * pitch_rate, -np.sin(roll) * pitch_rate
         place_feet(start + k, period, swings, targets, holds, feet, speeds, contacts[k])
         feet_in_base(feet, speeds, base, height, height_rate, T, spin, relative)
-        q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], height
+        q[k, :3] = base[0], base[1], height
         set_orientation(base[2], pitch, roll, q[k, 3:7])
         q[k, 7:] = inverse_kinematics(legs, relative[0])
         v[k] = 0.0

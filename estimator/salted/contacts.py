@@ -17,7 +17,6 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.contacts import (
     contact_probability,
@@ -26,6 +25,7 @@ from estimator.contacts import (
     learn_offset,
 )
 from estimator.options import SaltedOptions
+from estimator.rows import FORCE_SENSOR
 from estimator.salted.memory import (
     AGE,
     CROSSED,
@@ -75,17 +75,17 @@ SURPRISE_RATE = 2.0
 
 @njit(cache=True)
 def update_modes(
-    m: Memory, forces: Array, sound: NDArray[np.bool_], clearance: Array, deviation: Array,
-    load: Array, dt: float, parameters: SaltedOptions,
+    m: Memory, forces: Array, clearance: Array, deviation: Array, load: Array, dt: float,
+    parameters: SaltedOptions,
 ) -> Array:  # fmt: skip
     """Advance the four modes by `dt` [s]: +1 where a foot touches down, -1 where it lifts off (4).
 
-    forces (4) as measured [N], used where `sound` (4); clearance (4) of the feet's lowest points
+    forces (4) as measured [N], used where they are sound; clearance (4) of the feet's lowest points
     above the ground and its deviation (4) [m]; load (4) predicted on those that stand [N]. Writes
     all rows of `Memory.contact` but the times since touchdown of feet that touch down now, which
     `set_down` writes.
     """
-    c, change = m.contact, np.zeros(4)
+    c, change, sound = m.contact, np.zeros(4), m.past.sound[FORCE_SENSOR:]
     learn_offset(forces, clearance - clearance.min(), dt, c[OFFSET])
     for i in range(4):
         standing = c[AGE, i] >= 0.0
@@ -176,7 +176,7 @@ def look_below(m: Memory, legs: Legs, ground: Ground) -> None:
     for i in range(4):
         x, y, z = feet[i]
         distance, nx, ny, nz = nearest_surface(ground, x, y, z)
-        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = nx, ny, nz
+        m.normal[i] = nx, ny, nz
         m.ground[LEVEL, i] = nx * x + ny * y + nz * z - distance
         m.ground[VARIANCE, i] = 0.0
 
@@ -189,7 +189,7 @@ def _expect_plane(m: Memory, feet: Array) -> None:
     nz = 1.0 / np.sqrt(1.0 + a * a + b * b)
     for i in range(4):
         height, variance = height_on(plane, feet[i, 0], feet[i, 1])
-        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = -a * nz, -b * nz, nz
+        m.normal[i] = -a * nz, -b * nz, nz
         m.ground[LEVEL, i] = nz * (height - a * feet[i, 0] - b * feet[i, 1])
         m.ground[VARIANCE, i] = nz * nz * variance
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from estimator import rows
 from estimator.contacts import LEAST_TRUST
-from estimator.health.monitor import Health
 from estimator.kernel_filter import attitude
 from estimator.options import SaltedOptions
 from estimator.salted.memory import (
@@ -179,17 +178,15 @@ def take_orientation(m: Memory, d: Array, row: Array, parameters: SaltedOptions)
 
 
 @njit(cache=True)
-def take_encoders(
-    m: Memory, d: Array, row: Array, health: Health, parameters: SaltedOptions
-) -> None:
+def take_encoders(m: Memory, d: Array, row: Array, parameters: SaltedOptions) -> None:
     """Joint positions and velocities, those that are sound; P and d (48) in place."""
     column, h = np.empty(1, dtype=np.int64), np.ones(1)
     for i in range(12):
-        if health.joint_position[i]:
+        if m.past.sound[rows.POSITION_SENSOR + i]:
             column[0] = JOINTS + i
             residual = row[rows.POSITION + i] - m.q[7 + i]
             correct(m.P, d, column, h, residual, parameters.joint_position_noise**2)
-        if health.joint_velocity[i]:
+        if m.past.sound[rows.VELOCITY_SENSOR + i]:
             column[0] = RATES + i
             residual = row[rows.VELOCITY + i] - m.v[6 + i]
             correct(m.P, d, column, h, residual, parameters.joint_velocity_noise**2)
@@ -253,7 +250,7 @@ def foot_rows(legs: Legs, q: Array, v: Array, radius: Array, normal: Array) -> F
         _write(by_state[i], R, 9, plus(by_hip, cross(w, J_0)))
         _write(by_state[i], R, 10, plus(by_thigh, cross(w, J_1)))
         _write(by_state[i], R, 11, plus(by_knee, cross(w, J_2)))
-        velocity[i, 0], velocity[i, 1], velocity[i, 2] = apply(R, u)
+        velocity[i] = apply(R, u)
         height[i] = dot(triple(normal[i]), triple(q)) + dot(up, r)
         height_by_state[i, 6], height_by_state[i, 7] = dot(up, J_0), dot(up, J_1)
         height_by_state[i, 8] = dot(up, J_2)
@@ -268,7 +265,7 @@ def _column(matrix: Array, k: int) -> Vector:
 @njit(cache=True, inline="always")
 def _write(by_state: Array, R: Array, k: int, derivative: Vector) -> None:
     """Write R times a derivative of u to column k of (3, 15)."""
-    by_state[0, k], by_state[1, k], by_state[2, k] = apply(R, derivative)
+    by_state[:, k] = apply(R, derivative)
 
 
 @njit(cache=True)

@@ -78,12 +78,9 @@ def test_limits_hold(seed, scale):
     assert within(make(4).solve(*given).forces, given[3])
 
 
-def test_what_cannot_be_solved_is_a_status_or_refused():
+def test_what_cannot_be_solved_is_a_status():
     given = list(problem(np.random.default_rng(7), 2))
     assert make(2).solve(*given[:4], np.zeros((3, 3)), 0.03).status == "failed"
     assert make(2).solve(*given[:5], 0.0).status == "failed"
     late = make(2, time_limit=1e-9).solve(*given)
     assert late.status == "time_limit" and np.isfinite(late.forces).all()
-    for wrong in ({"force": 0.0}, {"position": (1.0, -1.0, 1.0)}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            ForceMpcWeights(**wrong)

@@ -250,9 +250,3 @@ def test_the_filter_of_one_axis_is_the_textbooks():
     assert_allclose(x, wanted_x, rtol=1e-10)
     assert_allclose(P, wanted, atol=1e-11)
     assert np.array_equal(P, P.T)
-
-
-@pytest.mark.parametrize("key, value", [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
-def test_options_refuse_what_is_not_positive(key, value):
-    with pytest.raises(ValueError, match=key):
-        InvariantOptions(**{key: value})

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from estimator.contacts import LARGEST_OFFSET
+from estimator.rows import FORCE_SENSOR
 from estimator.salted.contacts import (
     CERTAIN,
     JUMP_NOISE,
@@ -35,7 +36,6 @@ from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quate
 from tests.estimator.salted_case import PARAMETERS, RECORD, random_memory
 
 DT = 1e-3
-ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
 
 
 class Feet:
@@ -51,13 +51,12 @@ class Feet:
 
     def step(
         self, force, clearance = 0.0, load = 60.0,
-        sound = ALL, deviation = 0.006,
+        sound = 1.0, deviation = 0.006,
     ):  # fmt: skip
         """The mode's changes (4), carried out."""
-        change = update_modes(
-            self.m, np.full(4, force), sound, np.full(4, clearance), np.full(4, deviation),
-            np.full(4, load), DT, PARAMETERS,
-        )  # fmt: skip
+        self.m.past.sound[FORCE_SENSOR:] = sound
+        numbers = (np.full(4, each) for each in (force, clearance, deviation, load))
+        change = update_modes(self.m, *numbers, DT, PARAMETERS)
         for foot in range(4):
             if change[foot] > 0.0:
                 set_down(self.m, foot)
@@ -77,13 +76,13 @@ def test_without_a_sound_sensor_the_guard_decides_alone(force):
     feet, changes = Feet(standing=False), []
     heights = np.linspace(0.05, -0.02, 141)  # comes down by half a millimetre a tick
     for height in heights:
-        changes.append(feet.step(force, height, sound=NONE)[0])
+        changes.append(feet.step(force, height, sound=0.0)[0])
     landed = int(np.flatnonzero(changes)[0])
     assert np.sum(np.abs(changes)) == 1.0
     assert abs(heights[landed]) < 0.006  # within the guard's width
     loads, changes = np.linspace(90.0, -60.0, 151), []
     for load in loads:
-        changes.append(feet.step(force, load=load, sound=NONE)[0])
+        changes.append(feet.step(force, load=load, sound=0.0)[0])
     assert np.sum(changes) == -1.0
     assert abs(loads[int(np.flatnonzero(changes)[0])]) < LOAD_NOISE
 
@@ -117,7 +116,8 @@ def test_more_force_never_makes_a_foot_stand_less(force, more, clearance, load, 
 def test_probabilities_stay_between_zero_and_one(story):
     m = new_memory(RECORD)[0]
     for forces, sound, clearance, deviation, load, dt in story:
-        change = update_modes(m, forces, sound, clearance, deviation, load, dt, PARAMETERS)
+        m.past.sound[FORCE_SENSOR:] = sound
+        change = update_modes(m, forces, clearance, deviation, load, dt, PARAMETERS)
         p = m.contact[PROBABILITY]
         assert ((p >= CERTAIN) & (p <= 1.0 - CERTAIN)).all()
         assert (np.abs(m.contact[OFFSET]) <= LARGEST_OFFSET).all()
