@@ -95,11 +95,9 @@ class Limits:
         joints = [name.removesuffix("_joint") for name in JOINT_NAMES]
         legs = [name.split("_")[0] for name in JOINT_NAMES[::3]]
         return [
-            *(f"least angle of {name}" for name in joints),
-            *(f"greatest angle of {name}" for name in joints),
-            *(f"speed of {name}" for name in joints),
-            *(f"torque of {name} forward" for name in joints),
-            *(f"torque of {name} backward" for name in joints),
+            *(f"{what} of {name}" for what in ("least angle", "greatest angle", "speed")
+              for name in joints),
+            *(f"torque of {name} {way}" for way in ("forward", "backward") for name in joints),
             "power of the motors",
             *(f"clearance of {leg} knee" for leg in legs),
             *(f"clearance of trunk corner {i}" for i in range(8)),
