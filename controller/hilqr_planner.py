@@ -13,8 +13,9 @@ from controller.planner_options import PlannerOptions
 from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
-from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
+from controller.rollout_planner import OutOfTime, RolloutPlanner, Solution
 from robots.robot import Robot
+from robots.rotations import Array
 from robots.terrain import Ground
 from runtime.messages import LineSearch, Plan, StateEstimate
 from saltation.hilqr import (

@@ -2,8 +2,8 @@
 
 Of every knot: joint ranges and speeds, the motors' torque at their speed and near the end of a
 range, the power that all of them take together, the clearance of trunk and knees from the ground,
-and that of the body from keep-out boxes. Each is divided by its own scale, so that a violation of
-0.01 is one hundredth of the limit, or 1 cm.
+and that of the body from keep-out boxes. Each is divided by its limit, or in metres, so that a
+violation of 0.01 is one hundredth of the limit, or 1 cm.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from robots.legs import Legs
 from robots.robot import Robot
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground, surface_at
+from robots.vectors import Vector, apply_transposed, cross, triple
 
-LENGTH = 1.0  # [m] scale of clearances
 RANGES, SPEEDS, TORQUES, POWER, KNEES, TRUNK = 0, 24, 36, 60, 61, 65  # first rows
 BOXES = TRUNK + 8
 
@@ -95,11 +95,9 @@ class Limits:
         joints = [name.removesuffix("_joint") for name in JOINT_NAMES]
         legs = [name.split("_")[0] for name in JOINT_NAMES[::3]]
         return [
-            *(f"least angle of {name}" for name in joints),
-            *(f"greatest angle of {name}" for name in joints),
-            *(f"speed of {name}" for name in joints),
-            *(f"torque of {name} forward" for name in joints),
-            *(f"torque of {name} backward" for name in joints),
+            *(f"{what} of {name}" for what in ("least angle", "greatest angle", "speed")
+              for name in joints),
+            *(f"torque of {name} {way}" for way in ("forward", "backward") for name in joints),
             "power of the motors",
             *(f"clearance of {leg} knee" for leg in legs),
             *(f"clearance of trunk corner {i}" for i in range(8)),
@@ -136,9 +134,9 @@ def _write_knee(legs: Legs, leg: int, joints: Array, out: Array, jacobian: Array
     out[0] = legs.hip[leg, 0] - length * np.sin(b)
     out[1] = legs.hip[leg, 1] + y * cosine - z * sine
     out[2] = legs.hip[leg, 2] + y * sine + z * cosine
-    jacobian[0, 0], jacobian[0, 1] = 0.0, -length * np.cos(b)
-    jacobian[1, 0], jacobian[1, 1] = -y * sine - z * cosine, -dz * sine
-    jacobian[2, 0], jacobian[2, 1] = y * cosine - z * sine, dz * cosine
+    jacobian[0] = 0.0, -length * np.cos(b)
+    jacobian[1] = -y * sine - z * cosine, -dz * sine
+    jacobian[2] = y * cosine - z * sine, dz * cosine
 
 
 @njit(cache=True)
@@ -152,11 +150,10 @@ def _height(ground: Ground, q: Array, R: Array, point: Array) -> tuple[float, fl
 
 
 @njit(cache=True)
-def _write_gradient(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> None:
-    """Write the gradient of the height of a point of the base, in the base (3,)."""
+def _gradient(ground: Ground, q: Array, R: Array, point: Array) -> Vector:
+    """The gradient of the height of a point of the base, in the base."""
     _, along_x, along_y = _height(ground, q, R, point)
-    for i in range(3):
-        toward[i] = R[0, i] * along_x + R[1, i] * along_y + R[2, i]
+    return apply_transposed(R, (along_x, along_y, 1.0))
 
 
 @njit(cache=True)
@@ -225,14 +222,14 @@ def _write_values(
             R = rotation_from_quaternion(x[3:7])
             for leg in range(4):
                 _write_knee(legs, leg, q, point, unused)
-                row[KNEES + leg] = (shape.knees - _height(ground, x, R, point)[0]) / LENGTH
+                row[KNEES + leg] = shape.knees - _height(ground, x, R, point)[0]
             for i in range(8):
                 height = _height(ground, x, R, shape.corners[i])[0]
-                row[TRUNK + i] = (shape.trunk - height) / LENGTH
+                row[TRUNK + i] = shape.trunk - height
             for b in range(len(boxes)):
                 for i in range(3):
                     distance = _distance(boxes[b], x[:3] + R @ shape.spheres[i], toward)
-                    row[BOXES + 3 * b + i] = (shape.radius - distance) / LENGTH
+                    row[BOXES + 3 * b + i] = shape.radius - distance
 
 
 @njit(cache=True)
@@ -240,7 +237,7 @@ def _write_jacobians(
     states: Array, inputs: Array, knots: NDArray[np.int64], shape: Shape, ground: Ground,
     boxes: Array, c_x: Array, c_u: Array,
 ) -> None:  # fmt: skip
-    point, toward, by_joint = np.empty(3), np.empty(3), np.empty((3, 2))
+    point, by_joint = np.empty(3), np.empty((3, 2))
     for n in range(len(knots)):
         k = knots[n]
         x = states[k]
@@ -260,18 +257,18 @@ def _write_jacobians(
         R = rotation_from_quaternion(x[3:7])
         for leg in range(4):
             _write_knee(shape.legs, leg, q, point, by_joint)
-            _write_gradient(ground, x, R, point, toward)
+            toward = _gradient(ground, x, R, point)
             _clear(point, toward, c_x[n, KNEES + leg])
             for j in range(2):
                 for i in range(3):
-                    c_x[n, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j] / LENGTH
+                    c_x[n, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j]
         for i in range(8):
-            _write_gradient(ground, x, R, shape.corners[i], toward)
+            toward = _gradient(ground, x, R, shape.corners[i])
             _clear(shape.corners[i], toward, c_x[n, TRUNK + i])
         for b in range(len(boxes)):
             for i in range(3):
                 _distance(boxes[b], x[:3] + R @ shape.spheres[i], point)
-                _clear(shape.spheres[i], R.T @ point, c_x[n, BOXES + 3 * b + i])
+                _clear(shape.spheres[i], triple(R.T @ point), c_x[n, BOXES + 3 * b + i])
 
 
 @njit(cache=True)
@@ -288,10 +285,8 @@ def _write_torque_slopes(
 
 
 @njit(cache=True)
-def _clear(point: Array, toward: Array, row: Array) -> None:
+def _clear(point: Array, toward: Vector, row: Array) -> None:
     """Write the derivative of a clearance by the base's place and turn."""
+    turn = cross(triple(point), toward)
     for i in range(3):
-        row[i] = -toward[i] / LENGTH
-    row[3] = -(point[1] * toward[2] - point[2] * toward[1]) / LENGTH
-    row[4] = -(point[2] * toward[0] - point[0] * toward[2]) / LENGTH
-    row[5] = -(point[0] * toward[1] - point[1] * toward[0]) / LENGTH
+        row[i], row[3 + i] = -toward[i], -turn[i]

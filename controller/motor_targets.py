@@ -15,14 +15,11 @@ simulated motor runs at 1 kHz too. kp T must stay well below kd (100 x 0.001 = 0
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from robots.robot import Robot
+from robots.rotations import Array
 from runtime.messages import MotorCommand
 from runtime.rows import layout_of
-
-Array = NDArray[np.float64]
-
 
 _SPANS = layout_of(MotorCommand).spans
 SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (

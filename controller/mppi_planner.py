@@ -17,8 +17,9 @@ from controller.planner_options import MppiOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import RobotModel, RolloutBackend
-from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
+from controller.rollout_planner import OutOfTime, RolloutPlanner, Solution
 from robots.robot import Robot
+from robots.rotations import Array
 from saltation.hilqr import Policies, Trajectory
 
 

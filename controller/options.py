@@ -12,6 +12,8 @@ from runtime.options import Options, Range, positive
 Source = Literal["none", "keyboard", "remote", "client"]
 Feet = Literal["all", "front", "rear", "none"]
 Leg = Annotated[tuple[float, float, float], Range("rad", -4.2, 4.2)]
+Moment = Annotated[float, Range("s", 0.0, 1000.0)]
+Speed = Annotated[float, Range("m/s", 0.0, 5.0)]
 STANDING: dict[Feet, tuple[float, float, float, float]] = {
     "all": (1.0, 1.0, 1.0, 1.0), "front": (1.0, 1.0, 0.0, 0.0), "rear": (0.0, 0.0, 1.0, 1.0),
     "none": (0.0, 0.0, 0.0, 0.0),
@@ -20,69 +22,24 @@ STANDING: dict[Feet, tuple[float, float, float, float]] = {
 FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 
 
-class PlanBoundsOptions(Options, frozen=True):
-    """What a plan may hold at most.
-
-    The largest that was seen in plans of walks, pushes of 1 to 3 m/s, stairs, jumps, flips and a
-    stand on two legs stands in brackets.
-
-    Attributes:
-        joint_margin: how far a joint may lie outside its range (0.31).
-        height_max: distance of the trunk from the ground that is followed (0.7).
-        speed_max: speed of the trunk (2.8).
-        turn_max: angular speed of the trunk (14).
-        joint_speed_max: speed of a joint (53).
-        torque_max: an input (33.5); null: three times a motor's largest.
-        gain_max: a gain (11 000, of a position after a push of 2.5 m/s).
-    """
-
-    joint_margin: Annotated[float, positive("rad", 10.0)] = 1.0
-    height_max: Annotated[float, positive("m", 100.0)] = 2.0
-    speed_max: Annotated[float, positive("m/s", 1000.0)] = 10.0
-    turn_max: Annotated[float, positive("rad/s", 1000.0)] = 40.0
-    joint_speed_max: Annotated[float, positive("rad/s", 1000.0)] = 150.0
-    torque_max: Annotated[float, positive("N m", 1000.0)] | None = None
-    gain_max: Annotated[float, positive("N m/(m, rad, m/s, rad/s)", 1e9)] = 1e5
-
-
 class SafetyGateOptions(Options, frozen=True):
     """What the gate lets through.
 
     Attributes:
         torque_limit: largest torque of a motor; null: the robot's own.
         position_margin: how far a position target may lie outside the joint range.
-        measured_margin: how far a measured joint may before the measurement is not believed.
         tilt_max: angle of the trunk's z axis to the vertical that is a fall.
-        height_min: height of the trunk above its lowest standing foot below which it has fallen;
-            null: a fifth of a leg's length, 0.08 m of an A1, whose trunk touches level ground at
-            about 0.06 m.
-        fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
-        estimate_joint_error: how far the estimate's joints may be from the encoders in the reading
-            that it was made from; if the newest stands for it, plus a motor's way at full speed.
-        estimate_turn_error: how far its angular velocity may be from that reading's gyroscope, plus
-            500 rad/s^2 times the time between.
-        estimate_speed_max: largest speed of the trunk that is believed.
-        plan_future_s: how far ahead of now a plan may start.
         first_plan_distance: how far the first plan may lead the trunk over the ground.
         first_plan_turn: how far it may turn the trunk about the vertical.
-        plan: what a plan may hold at most.
     """
 
     torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] | None = None
     position_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.05
-    measured_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.5
     tilt_max: Annotated[float, Range("rad", 0.0, math.pi)] = FALLEN_TILT
-    height_min: Annotated[float, Range("m", 0.0, 1.0)] | None = None
-    fall_confirm_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     estimate_max_age_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.02
-    estimate_joint_error: Annotated[float, positive("rad", 10.0)] = 0.3
-    estimate_turn_error: Annotated[float, positive("rad/s", 1000.0)] = 4.0
-    estimate_speed_max: Annotated[float, positive("m/s", 1000.0)] = 8.0
-    plan_future_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.1
     first_plan_distance: Annotated[float, positive("m", 100.0)] = 1.0
     first_plan_turn: Annotated[float, positive("rad", math.pi)] = 0.7
-    plan: PlanBoundsOptions = PlanBoundsOptions()
 
 
 class StandDownOptions(Options, frozen=True):
@@ -91,26 +48,14 @@ class StandDownOptions(Options, frozen=True):
     Attributes:
         plan_max_age_s: time since the last new plan after which the plan is stale.
         hold_s: how long a stale plan is followed on, within its horizon.
-        estimate_lost_s: time without a usable estimate after which tracking is given up.
-        rise_s: duration of going to the stand.
-        pause_s: how long the robot stands before it lies down.
-        lie_s: duration of lying down.
-        return_s: time in which torque and feedback go over to a new plan.
         kp: joint stiffness of standing and lying.
         kd: joint damping of standing and lying.
-        kd_damp: joint damping after a fall.
     """
 
-    plan_max_age_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.1
-    hold_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.25
-    estimate_lost_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.1
-    rise_s: Annotated[float, positive("s", 1000.0)] = 0.4
-    pause_s: Annotated[float, Range("s", 0.0, 1000.0)] = 1.0
-    lie_s: Annotated[float, positive("s", 1000.0)] = 1.5
-    return_s: Annotated[float, positive("s", 1000.0)] = 0.2
+    plan_max_age_s: Moment = 0.1
+    hold_s: Moment = 0.25
     kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 80.0
     kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 3.0
-    kd_damp: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 3.0
 
 
 class TrackerOptions(Options, frozen=True):
@@ -144,8 +89,8 @@ class GaitLimits(Options, frozen=True):
         yaw_acceleration: greatest change of the rate of turn.
     """
 
-    forward: Annotated[float, Range("m/s", 0.0, 5.0)]
-    left: Annotated[float, Range("m/s", 0.0, 5.0)]
+    forward: Speed
+    left: Speed
     yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)]
     acceleration: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 2.0
     yaw_acceleration: Annotated[float, Range("rad/s^2", 0.0, 100.0)] = 4.0

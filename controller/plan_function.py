@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from controller.motor_targets import split_gain
+from robots.rotations import Array
 from robots.state import difference, integrate
 from runtime.messages import Plan
 
-Array = NDArray[np.float64]
 ON_KNOT = 1e-9  # of an interval: (0.03 - 0.0) / 0.01 is 2.9999999999999996
 HEAD = 3  # numbers of a slot before its arrays: time, period, N
 ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding
@@ -196,8 +195,15 @@ def _switch(current: PlanArrays, previous: PlanArrays, begin: float, end: float)
 
 
 @njit(cache=True)
-def _start(begin: float, end: float) -> float:
-    return max(end - LONGEST_MOVE_S, begin)  # in this order NaN gives the bound
+def _along(plan: PlanArrays, q: Array, v: Array, begin: float, end: float) -> tuple[Array, Array]:
+    """Return a state (19), (18), or joints (12), of `begin` [s] moved to `end` with a plan."""
+    if not end - begin >= ON_TIME:  # NaN moves nothing
+        return q, v
+    q_0, v_0 = nominal_at(plan, begin)
+    q_1, v_1 = nominal_at(plan, end)
+    if len(q) == 12:
+        return q + q_1[7:] - q_0[7:], v + v_1[6:] - v_0[6:]
+    return integrate(q, v, difference(q_0, v_0, q_1, v_1))
 
 
 @njit(cache=True)
@@ -206,37 +212,13 @@ def move(
 ) -> tuple[Array, Array]:
     """Return the state (q (19), v (18)) of time `begin` moved to `end` [s] as planned.
 
-    `previous` is `current` where there was no plan before.
+    So too of joints alone (12) [rad], [rad/s]. `previous` is `current` where there was no plan
+    before.
     """
-    begin = _start(begin, end)
+    begin = max(end - LONGEST_MOVE_S, begin)  # in this order NaN gives the bound
     switch = _switch(current, previous, begin, end)
-    if switch - begin >= ON_TIME:
-        q_0, v_0 = nominal_at(previous, begin)
-        q_1, v_1 = nominal_at(previous, switch)
-        q, v = integrate(q, v, difference(q_0, v_0, q_1, v_1))
-    if end - switch >= ON_TIME:
-        q_0, v_0 = nominal_at(current, switch)
-        q_1, v_1 = nominal_at(current, end)
-        q, v = integrate(q, v, difference(q_0, v_0, q_1, v_1))
-    return q, v
-
-
-@njit(cache=True)
-def move_joints(
-    current: PlanArrays, previous: PlanArrays, q: Array, dq: Array, begin: float, end: float
-) -> tuple[Array, Array]:
-    """Return joints (12) [rad], [rad/s] of time `begin` moved to `end` [s] as planned."""
-    begin = _start(begin, end)
-    switch = _switch(current, previous, begin, end)
-    if switch - begin >= ON_TIME:
-        q_0, v_0 = nominal_at(previous, begin)
-        q_1, v_1 = nominal_at(previous, switch)
-        q, dq = q + q_1[7:] - q_0[7:], dq + v_1[6:] - v_0[6:]
-    if end - switch >= ON_TIME:
-        q_0, v_0 = nominal_at(current, switch)
-        q_1, v_1 = nominal_at(current, end)
-        q, dq = q + q_1[7:] - q_0[7:], dq + v_1[6:] - v_0[6:]
-    return q, dq
+    q, v = _along(previous, q, v, begin, switch)
+    return _along(current, q, v, switch, end)
 
 
 @njit(cache=True)
@@ -262,7 +244,7 @@ def evaluate(
     q, v = move(now, before, q, v, estimated_at, due)
     k, _, q_nominal, v_nominal, _, torque, finite = policy_at(now, q, v, due)
     kp, kd = split_gain(now.gains[k], kp_max, kd_max)
-    joints_due, speeds_due = move_joints(now, before, joints, joint_speeds, measured_at, due)
+    joints_due, speeds_due = move(now, before, joints, joint_speeds, measured_at, due)
     if not np.isfinite(np.sum(joints_due) + np.sum(speeds_due)):
         joints_due, speeds_due = joints, joint_speeds
     return finite, torque, q_nominal[7:], v_nominal[6:], kp, kd, joints_due, speeds_due

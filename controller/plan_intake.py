@@ -1,13 +1,12 @@
 """Which of the plans that arrive is followed: the newest one that has begun and is safe."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.plan_function import ON_TIME, PlanFunction, slot_size
 from controller.safety import Reason, SafetyGate
+from robots.rotations import Array
 from runtime.messages import Plan
 
-Array = NDArray[np.float64]
 _NONE = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
 
 

@@ -13,7 +13,7 @@ from robots.planar_pose import PlanarPose
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
-    from controller.driving.commands import Commands
+    from controller.driving.commands import CommandIntake
     from controller.ground_estimate import GroundEstimate
 
 Stop = Callable[[], bool]
@@ -73,7 +73,7 @@ class Planner(ABC):
         """
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """Where the goals of a driven robot come from; None where it is not driven."""
         return None
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from controller.driving.commands import CommandIntake
 from controller.planner import Planner, Stop
 from controller.solve_schedule import ExpectedDuration, ScheduledSolve, SolveSchedule
 from controller.tuning import Tuner
@@ -23,12 +21,9 @@ from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import Command, LineSearch, Plan, PlanOutline, RobotStatus, StateEstimate
 
-Array = NDArray[np.float64]
-
 PERIOD_S = 1.0 / 30.0  # between two outlines, at least
 LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
-SUBSCRIBER_TIMEOUT_S = 60.0
 
 
 class Outlines:
@@ -114,23 +109,9 @@ class SolveTimes:
         }
 
 
-def run(
-    planner: Planner,
-    estimates: Subscriber[StateEstimate],
-    plans: Publisher[Plan],
-    clock: Clock,
-    schedule: SolveSchedule,
-    stop: Stop,
-    time_limit: float = 0.0,
-    subscribers: int = 0,
-    searches: Publisher[LineSearch] | None = None,
-    driver: Subscriber[Command] | None = None,
-    script: Publisher[Command] | None = None,
-    outlines: Outlines | None = None,
-    tuner: Tuner | None = None,
-    statuses: Subscriber[RobotStatus] | None = None,
-) -> dict[str, Any]:
-    """Plan until `stop()`.
+@dataclass
+class PlannerLoop:
+    """One run of the planner, until `stop()`.
 
     Paused: one plan for every solve of `schedule`, and no decision by the wall clock.
     Real time: always from the newest estimate, predicted ahead by its age and the expected solve
@@ -143,47 +124,45 @@ def run(
     `outlines` are offered every plan but those that another of the same solve replaces; `tuner`
     looks for tunings before each solve. Once one of `statuses` says that the robot is to sit down,
     a driven robot stands.
-
-    Returns:
-        The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable frames,
-        tunings where some came, and the planner's own statistics.
     """
-    loop = _PlannerLoop(
-        planner, plans, clock, time_limit, searches, driver, script, outlines, tuner, statuses
-    )
-    plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
-    solves = iter(schedule)
-    while not stop():
-        solve = next(solves) if clock.paused else None
-        if solve is not None:
-            estimate = clock.collect(estimates, solve.estimate, stop)
-        else:
-            estimate = estimates.wait(WAIT_S)
-        loop.take_commands()
-        if estimate is not None:
-            loop.publish(loop.plan(estimate, solve))
-    return loop.report(estimates.undecodable)
-
-
-@dataclass
-class _PlannerLoop:
-    """One run of the planner: what it is made of, see `run`, and what it counts."""
 
     planner: Planner
+    estimates: Subscriber[StateEstimate]
     plans: Publisher[Plan]
     clock: Clock
-    time_limit: float
-    searches: Publisher[LineSearch] | None
-    driver: Subscriber[Command] | None
-    script: Publisher[Command] | None
-    outlines: Outlines | None
-    tuner: Tuner | None
-    statuses: Subscriber[RobotStatus] | None
+    schedule: SolveSchedule
+    stop: Stop
+    time_limit: float = 0.0
+    searches: Publisher[LineSearch] | None = None
+    driver: Subscriber[Command] | None = None
+    script: Publisher[Command] | None = None
+    outlines: Outlines | None = None
+    tuner: Tuner | None = None
+    statuses: Subscriber[RobotStatus] | None = None
 
     def __post_init__(self) -> None:
         self._guard, self._statuses = SolveGuard(), Counter[str]()
         self._times = SolveTimes(first_guess=0.5 * self.time_limit or 0.01)
         self._sequence = -1  # of the script's command that was published last
+
+    def run(self) -> dict[str, Any]:
+        """Plan.
+
+        Returns:
+            The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable
+            frames, tunings where some came, and the planner's own statistics.
+        """
+        solves = iter(self.schedule)
+        while not self.stop():
+            solve = next(solves) if self.clock.paused else None
+            if solve is not None:
+                estimate = self.clock.collect(self.estimates, solve.estimate, self.stop)
+            else:
+                estimate = self.estimates.wait(WAIT_S)
+            self.take_commands()
+            if estimate is not None:
+                self.publish(self.plan(estimate, solve))
+        return self.report()
 
     def take_commands(self) -> None:
         """Hand over what came from the driver, and the robot's end; silence is noticed too."""
@@ -192,7 +171,7 @@ class _PlannerLoop:
             return
         if self.statuses is not None and any(s.is_ending for s in self.statuses.all()):
             commands.end()
-        if self.driver is not None and isinstance(commands, CommandIntake):
+        if self.driver is not None:
             now = self.clock.now()
             for command in self.driver.all():
                 commands.offer(command, now)
@@ -233,11 +212,11 @@ class _PlannerLoop:
             script.send(command)
             self._sequence = command.sequence
 
-    def report(self, undecodable: int) -> dict[str, Any]:
-        """See `run`; `undecodable` are frames of estimates."""
+    def report(self) -> dict[str, Any]:
+        """See `run`."""
         counts: dict[str, Any] = {
             "errors": self._guard.errors, "first_error": self._guard.first_error,
-            "undecodable": undecodable,
+            "undecodable": self.estimates.undecodable,
         }  # fmt: skip
         if self.planner.commands is not None:
             counts["commands"] = dict(self.planner.commands.counts)

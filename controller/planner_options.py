@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from runtime.options import Options, Range, positive
 from saltation.options import LineSearch
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from robots.rotations import Array
+
 Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
@@ -19,6 +20,25 @@ MORE_KNOTS: Final = 5
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
 MOST_SAMPLES: Final = 10_000
+Iterations = Annotated[int, Range("-", 1, MOST_ITERATIONS)]
+Substeps = Annotated[int, Range("-", 1, MOST_SUBSTEPS)]
+Dampings = Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)]
+AngleWeights = Annotated[Triple, Range("1/rad^2", 0.0, 1e6)]
+PlaceWeights = Annotated[Triple, Range("1/m^2", 0.0, 1e6)]
+RateWeight = Annotated[float, Range("s^2/rad^2", 0.0, 1e6)]
+TorqueWeight = Annotated[float, positive("1/(N m)^2", 1e6)]
+Factor = Annotated[float, Range("-", 0.0, 1e6)]
+Threads = Annotated[int, Range("-", 1, 256)]
+Knots = Annotated[int, Range("-", 2, 500)]
+Period = Annotated[float, Range("s", 0.001, 0.1)]
+Stiffness = Annotated[float, Range("N m/rad", 0.0, 1000.0)]
+JointDamping = Annotated[float, Range("N m s/rad", 0.0, 100.0)]
+Force = Annotated[float, Range("N", 0.0, 10_000.0)]
+ForceWeight = Annotated[float, Range("1/N^2", 0.0, 1e6)]
+Rates = Annotated[Triple, Range("1/s", 0.0, 1e6)]
+Corner = Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+Clearance = Annotated[float, Range("m", 0.0, 0.5)]
+PlanKnots = Annotated[int, Range("-", 2, 1000)]
 
 
 class CostOptions(Options, frozen=True):
@@ -36,15 +56,15 @@ class CostOptions(Options, frozen=True):
         input_unloaded: R_max of (6.3), weight of those of a leg that bears none.
     """
 
-    base_position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (40.0, 40.0, 150.0)
-    base_orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (80.0, 80.0, 60.0)
-    joints: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (6.0, 3.0, 2.0)
+    base_position: PlaceWeights = (40.0, 40.0, 150.0)
+    base_orientation: AngleWeights = (80.0, 80.0, 60.0)
+    joints: AngleWeights = (6.0, 3.0, 2.0)
     base_velocity: Annotated[float, Range("s^2/m^2", 0.0, 1e6)] = 6.0
-    base_angular_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.5
-    joint_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.03
-    terminal_scale: Annotated[float, Range("-", 0.0, 1e6)] = 4.0
-    input_loaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 1e-3
-    input_unloaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 5e-3
+    base_angular_velocity: RateWeight = 0.5
+    joint_velocity: RateWeight = 0.03
+    terminal_scale: Factor = 4.0
+    input_loaded: TorqueWeight = 1e-3
+    input_unloaded: TorqueWeight = 5e-3
 
     def check(self) -> None:
         """Raise ValueError where the cost would not be convex, or an input cost nothing."""
@@ -76,8 +96,8 @@ class KeepOut(Options, frozen=True):
         high: the opposite corner.
     """
 
-    low: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
-    high: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+    low: Corner
+    high: Corner
 
     def check(self) -> None:
         """Raise ValueError for a number out of its range, or corners the other way round."""
@@ -112,8 +132,8 @@ class LimitOptions(Options, frozen=True):
     speed: Annotated[float, positive("rad/s", 1000.0)] | None = None
     corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] | None = None
     power: Annotated[float, positive("W", 1e6)] = 1000.0
-    trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
-    knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    trunk_clearance: Clearance = 0.03
+    knee_clearance: Clearance = 0.03
     keep_out: tuple[KeepOut, ...] = ()
 
 
@@ -135,17 +155,17 @@ class Search(Options, frozen=True):
         threads: threads of the physics and of its derivatives; rigid derivatives take one.
     """
 
-    iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
+    iterations: Iterations = 2
     enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.003
-    poor: Annotated[float, Range("-", 0.0, 1e6)] = 2.0
-    recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 20
-    restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = (0.002, 0.2)
+    poor: Factor = 2.0
+    recovery: Iterations = 20
+    restarts: Dampings = (0.002, 0.2)
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
         1.0, 0.5, 0.2, 0.05,
     )  # fmt: skip
     line_search: LineSearch = "backtracking"
-    substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 2
-    threads: Annotated[int, Range("-", 1, 256)] = 2
+    substeps: Substeps = 2
+    threads: Threads = 2
 
     def check(self) -> None:
         """Raise ValueError for what no planner can run on."""
@@ -161,11 +181,11 @@ class RealtimeSearch(Search, frozen=True):
             candidates.
     """
 
-    iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
-    recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
-    restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = ()
-    substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 1
-    threads: Annotated[int, Range("-", 1, 256)] = 1
+    iterations: Iterations = 1
+    recovery: Iterations = 1
+    restarts: Dampings = ()
+    substeps: Substeps = 1
+    threads: Threads = 1
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
 
     def without_limit(self) -> Search:
@@ -194,9 +214,9 @@ class SolverOptions(Options, frozen=True):
         feedback: false leaves the gains out: each input is held over its knot (6.4.4).
     """
 
-    knots: Annotated[int, Range("-", 2, 500)] = 50
-    period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
-    tolerance: Annotated[float, Range("-", 0.0, 1e6)] = 1e-3
+    knots: Knots = 50
+    period: Period = 0.01
+    tolerance: Factor = 1e-3
     damping: Annotated[float, Range("1/(N m)^2", 0.0, 1e6)] = 0.02
     derivatives: Literal["rigid", "rollout", "differences"] = "rollout"
     variant: Literal["xi", "dxr"] = "xi"
@@ -274,7 +294,7 @@ class IlqrFdSection(HilqrSection, frozen=True):
     (arXiv 2503.04613).
     """
 
-    knots: Annotated[int, Range("-", 2, 500)] = 35
+    knots: Knots = 35
     derivatives: Literal["rigid", "rollout", "differences"] = "differences"
 
 
@@ -299,18 +319,18 @@ class MppiOptions(Options, frozen=True):
         replan: false leaves the robot to the tracker, along the reference.
     """
 
-    knots: Annotated[int, Range("-", 2, 500)] = 25
-    period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
+    knots: Knots = 25
+    period: Period = 0.01
     samples: Annotated[int, Range("-", 1, MOST_SAMPLES)] = 50
     iterations: Annotated[int, Range("-", 1, 100)] = 1
     spline: Annotated[float, positive("s", 10.0)] = 0.2
     noise: Annotated[Triple, Range("rad", 0.0, 3.0)] = (0.1, 0.15, 0.13)
     temperature: Annotated[float, positive("-", 1e6)] = 0.012
-    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 30.0
-    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
+    kp: Stiffness = 30.0
+    kd: JointDamping = 1.0
     seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
     substeps: Annotated[int, Range("-", 1, 100)] = 1
-    threads: Annotated[int, Range("-", 1, 256)] = 2
+    threads: Threads = 2
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
     cost: CostOptions = CostOptions()
     replan: bool = True
@@ -344,10 +364,10 @@ class SteppingOptions(Options, frozen=True):
     inward: Annotated[float, Range("m", 0.0, 10.0)] = 0.12
     press: Annotated[float, Range("m", 0.0, 0.1)] = 0.005
     early: Annotated[float, positive("-", 1.0)] = 0.5
-    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 60.0
-    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
-    stance_kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 10.0
-    stance_kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 0.5
+    kp: Stiffness = 60.0
+    kd: JointDamping = 1.0
+    stance_kp: Stiffness = 10.0
+    stance_kd: JointDamping = 0.5
 
 
 class PathOptions(Options, frozen=True):
@@ -377,10 +397,10 @@ class CentroidalOptions(Options, frozen=True):
     """
 
     period: Annotated[float, Range("s", 0.001, 1.0)] = 0.01
-    knots: Annotated[int, Range("-", 2, 1000)] = 20
+    knots: PlanKnots = 20
     friction: Annotated[float, positive("-", 10.0)] = 0.7
     force_max: Annotated[float, positive("N", 10_000.0)] = 200.0
-    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 5.0
+    force_min: Force = 5.0
     time_limit: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     stepping: SteppingOptions = SteppingOptions()
     path: PathOptions = PathOptions()
@@ -409,8 +429,8 @@ class ForceMpcWeights(Options, frozen=True):
         force: weight of the distance from evenly shared forces.
     """
 
-    orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (5.0, 5.0, 10.0)
-    position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (20.0, 20.0, 50.0)
+    orientation: AngleWeights = (5.0, 5.0, 10.0)
+    position: PlaceWeights = (20.0, 20.0, 50.0)
     angular_velocity: Annotated[Triple, Range("s^2/rad^2", 0.0, 1e6)] = (0.3, 0.3, 0.3)
     velocity: Annotated[Triple, Range("s^2/m^2", 0.0, 1e6)] = (1.0, 1.0, 0.5)
     force: Annotated[float, positive("1/N^2", 1e6)] = 1e-5
@@ -450,9 +470,9 @@ class BodyFeedback(Options, frozen=True):
     """
 
     orientation_kp: Annotated[Triple, Range("1/s^2", 0.0, 1e6)] = (400.0, 400.0, 100.0)
-    orientation_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (40.0, 40.0, 20.0)
+    orientation_kd: Rates = (40.0, 40.0, 20.0)
     height_kp: Annotated[float, Range("1/s^2", 0.0, 1e6)] = 100.0
-    velocity_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (8.0, 8.0, 20.0)
+    velocity_kd: Rates = (8.0, 8.0, 20.0)
 
 
 class ForceQpWeights(Options, frozen=True):
@@ -467,8 +487,8 @@ class ForceQpWeights(Options, frozen=True):
     wrench: Annotated[
         tuple[float, float, float, float, float, float], Range("1/N^2, 1/(N m)^2", 0.0, 1e6)
     ] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
-    force: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
-    change: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
+    force: ForceWeight = 1e-3
+    change: ForceWeight = 1e-3
 
     def check(self) -> None:
         """Raise ValueError where the problem would not be strictly convex."""
@@ -486,9 +506,9 @@ class InstantQpOptions(CentroidalOptions, frozen=True):
     """
 
     # The forces of one instant say little about a later one.
-    knots: Annotated[int, Range("-", 2, 1000)] = 10
-    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 20.0
-    search: Annotated[float, Range("N", 0.0, 10_000.0)] = 25.0
+    knots: PlanKnots = 10
+    force_min: Force = 20.0
+    search: Force = 25.0
     stepping: SteppingOptions = SteppingOptions(
         reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, stance_kp=0.0, stance_kd=0.2
     )

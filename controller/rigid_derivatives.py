@@ -14,21 +14,18 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.planner_options import TouchdownOrder
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_touchdown import Touchdown
 from robots.state import integrate
 from robots.terrain import Ground, make_ground, nearest_surface
 from robots.touchdown import impact, touchdown
 from saltation.hilqr import Drift, Jump, Linearisation, Trajectory
-
-Array = NDArray[np.float64]
 
 # A foot that lands more slowly than this gets D_x R only: on 10 ms knots its landing time is not
 # known well enough for the term of (3.2) that divides by the speed [m/s].

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from controller.planner_options import CostOptions
 from controller.references.trajectory import ReferenceWindow
 from robots.robot import Robot
+from robots.rotations import Array
 from robots.state import difference, difference_jacobian
 from robots.terrain import Simulator
 from saltation.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
-
-Array = NDArray[np.float64]
 
 
 @njit(cache=True)

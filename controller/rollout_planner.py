@@ -7,19 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from controller.driving.commands import Commands, sequence_of
+from controller.driving.commands import CommandIntake, sequence_of
 from controller.planner import Planner
 from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
 from controller.robot_model import RobotModel, RolloutBackend
+from robots.rotations import Array
 from robots.state import difference
 from runtime.messages import Plan, StateEstimate
 from saltation.hilqr import Policies, Trajectory
 
-Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
 POOR = 1.3  # the growth of its cost that makes a last plan poor, of planners without the option
@@ -128,7 +127,7 @@ class RolloutPlanner(Planner):
         return self.reference.window(start, self._horizon.knots, x0)
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """Where the goals come from; None where the robot is not driven."""
         return self.reference.commands
 

@@ -6,7 +6,6 @@ from collections import Counter
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.motor_targets import motor_limits
 from controller.options import SafetyGateOptions
@@ -18,16 +17,18 @@ from controller.track_kernel import (
     LOWEST,
     MEMORY,
     STATES,
-    bounds_of,
     excess,
     tilt,
 )
 from robots.legs import ground_below
 from robots.robot import Robot
+from robots.rotations import Array
 from runtime.messages import Plan
 
-Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+PLAN_FUTURE_S = 0.1  # how far ahead of now a plan may start [s]
+FALLEN = 5.0  # a leg's length over the height of the trunk above its lowest standing foot below
+# which it has fallen, 0.08 m of an A1, whose trunk touches level ground at about 0.06 m
 UPRIGHT = 0.7  # tilt below which the ground is followed [rad]
 GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
@@ -84,19 +85,19 @@ class SafetyGate:
 
     Attributes:
         memory: of `track`, whose bounds move with the plan.
+        legs, torque_limit: of the robot, whose plans are judged.
     """
 
     def __init__(self, options: SafetyGateOptions, robot: Robot) -> None:
         """Start with nothing counted."""
-        self.options, self._legs = options, robot.legs
+        self.options, self.legs = options, robot.legs
         self.counts: Counter[str] = Counter()
         self.state = "waiting"
         self.limits = motor_limits(robot, options.torque_limit, options.position_margin)
-        height = options.height_min
-        self._clearance = robot.leg_length / 5.0 if height is None else height
+        self._clearance = robot.leg_length / FALLEN
         self.memory = np.zeros(MEMORY)
         self.memory[LOWEST] = self._clearance
-        self.plan_bounds = bounds_of(options.plan, robot)
+        self.torque_limit = robot.torque_limit
         self._last_plan_at: float | None = None  # [s]
 
     def count(self, reason: Reason) -> Reason:
@@ -112,7 +113,7 @@ class SafetyGate:
         """
         self.memory[ALLOWED] = plan.tilt
         q = np.array(plan.states_q[0])
-        level = ground_below(self._legs, q, np.array(plan.contacts[0]))
+        level = ground_below(self.legs, q, np.array(plan.contacts[0]))
         passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
         self._last_plan_at = plan.time
         if math.isfinite(level) and tilt(q[3:7]) < UPRIGHT:  # else the ground stays what it was
@@ -132,10 +133,10 @@ class SafetyGate:
             return self.count(Reason.PLAN_FAILED)
         if not (function.is_sound and 0.0 <= plan.tilt <= math.pi):
             return self.count(Reason.PLAN_NOT_FINITE)
-        if plan.time > now + self.options.plan_future_s:
+        if plan.time > now + PLAN_FUTURE_S:
             return self.count(Reason.PLAN_FROM_FUTURE)
         level = float(self.memory[LOWEST]) - self._clearance
-        found = excess(function.flat, level, self.plan_bounds)
+        found = excess(function.flat, level, self.legs, self.torque_limit)
         return self.count(EXCESSES[found]) if found else Reason.OK
 
     def judge_first_plan(self, plan: Plan, q: Array) -> Reason:

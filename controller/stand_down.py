@@ -1,38 +1,33 @@
 """What the robot does without a plan: waiting, standing, lying down, and the way back to a plan.
 
 Standing down needs no estimate of the base. It starts from the measured joints and with the torque
-that the motors gave last, so neither targets nor torques jump: within `rise_s` all legs go to the
-stand while the old torque fades, after `pause_s` the robot folds its legs within `lie_s` and stays
+that the motors gave last, so neither targets nor torques jump: within `RISE_S` all legs go to the
+stand while the old torque fades, after `PAUSE_S` the robot folds its legs within `LIE_S` and stays
 there.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.options import StandDownOptions
 from robots import profiles
 from robots.robot import Robot
+from robots.rotations import Array
 
-Array = NDArray[np.float64]
-
-
-class JointTarget(NamedTuple):
-    """Wanted joints, twelve each [rad], [rad/s]."""
-
-    q: Array
-    dq: Array
+RISE_S = 0.4  # duration of going to the stand [s]
+PAUSE_S = 1.0  # how long the robot stands before it lies down [s]
+LIE_S = 1.5  # duration of lying down [s]
+RETURN_S = 0.2  # in which torque and feedback go over to a new plan [s]
+KD_DAMP = 3.0  # joint damping after a fall [N m s/rad]
 
 
-def minimum_jerk(start: Array, end: Array, since: float, duration: float) -> JointTarget:
-    """Return the point at `since` [s] of the minimum-jerk motion, at rest at both ends.
+def minimum_jerk(start: Array, end: Array, since: float, duration: float) -> tuple[Array, Array]:
+    """Return joints [rad], [rad/s] at `since` [s] of the minimum-jerk motion from rest to rest.
 
     Before its beginning and after its end it is at rest there.
     """
     blend = profiles.minimum_jerk(min(1.0, max(0.0, since / duration)))
     way = end - start
-    return JointTarget(start + blend.value * way, blend.slope / duration * way)
+    return start + blend.value * way, blend.slope / duration * way
 
 
 class StandDown:
@@ -47,33 +42,32 @@ class StandDown:
 
     def can_return(self, now: float) -> bool:
         """Whether the robot still stands, so that a new plan may take over."""
-        return now - self._since <= self.options.rise_s + self.options.pause_s
+        return now - self._since <= RISE_S + PAUSE_S
 
-    def target(self, now: float) -> JointTarget:
-        """Return the wanted joints at time `now` [s]."""
-        o, since, stand = self.options, now - self._since, self._robot.stand
-        if since < o.rise_s + o.pause_s:
-            return minimum_jerk(self._start, stand, since, o.rise_s)
-        return minimum_jerk(stand, self._robot.lie, since - o.rise_s - o.pause_s, o.lie_s)
+    def target(self, now: float) -> tuple[Array, Array]:
+        """Return the wanted joints at time `now` [s]: (12) [rad], (12) [rad/s]."""
+        since, stand = now - self._since, self._robot.stand
+        if since < RISE_S + PAUSE_S:
+            return minimum_jerk(self._start, stand, since, RISE_S)
+        return minimum_jerk(stand, self._robot.lie, since - RISE_S - PAUSE_S, LIE_S)
 
     def aim(self, q: Array, dq: Array, now: float) -> Array:
         """Return the PD torque towards the target plus what is left of the fading old torque."""
-        target = self.target(now)
-        fade = min(1.0, max(0.0, 1.0 - (now - self._since) / self.options.rise_s))
-        aim = joint_pd(target, q, dq, self.options.kp, self.options.kd)
+        fade = min(1.0, max(0.0, 1.0 - (now - self._since) / RISE_S))
+        aim = joint_pd(*self.target(now), q, dq, self.options.kp, self.options.kd)
         aim[0] += fade * self._torque
         return aim
 
 
-def joint_pd(target: JointTarget, q: Array, dq: Array, kp: float, kd: float) -> Array:
-    """Return the aim (5, 12) of `write_command` for plain joint PD at measured joints (12)."""
-    torque = kp * (target.q - q) + kd * (target.dq - dq)
-    return np.stack((torque, target.q, target.dq, np.full(12, kp), np.full(12, kd)))
+def joint_pd(
+    q_aim: Array, dq_aim: Array, q: Array, dq: Array, kp: float = 0.0, kd: float = KD_DAMP
+) -> Array:
+    """Return the aim (5, 12) of `write_command` for plain joint PD at measured joints (12).
 
-
-def damping_aim(q: Array, dq: Array, kd: float) -> Array:
-    """Return the aim of pure damping: no position loop, whatever the joints do."""
-    return joint_pd(JointTarget(q, np.zeros(12)), q, dq, 0.0, kd)
+    Without gains it damps the joints, wherever they are.
+    """
+    torque = kp * (q_aim - q) + kd * (dq_aim - dq)
+    return np.stack((torque, q_aim, dq_aim, np.full(12, kp), np.full(12, kd)))
 
 
 class Standby:
@@ -82,7 +76,7 @@ class Standby:
     def __init__(self, options: StandDownOptions, robot: Robot) -> None:
         """Nothing is being done yet."""
         self.options, self._robot = options, robot
-        self._waiting: tuple[JointTarget, Array] | None = None  # pose and torque
+        self._waiting: tuple[Array, Array] | None = None  # pose and torque
         self._standing: StandDown | None = None
         self._taken_over_since: float | None = None
 
@@ -94,9 +88,9 @@ class Standby:
             torque: of the motors (12) [N m]: a robot that stands goes on standing, without a sag.
         """
         if self._waiting is None:
-            self._waiting = JointTarget(q.copy(), np.zeros(12)), torque.copy()
-        target, held = self._waiting
-        aim = joint_pd(target, q, dq, self.options.kp, self.options.kd)
+            self._waiting = q.copy(), torque.copy()
+        pose, held = self._waiting
+        aim = joint_pd(pose, np.zeros(12), q, dq, self.options.kp, self.options.kd)
         aim[0] += held
         return aim
 
@@ -129,12 +123,12 @@ class Standby:
         return self._standing is None or self._standing.can_return(now)
 
     def take_over(self, aim: Array, q: Array, dq: Array, now: float) -> Array:
-        """Return the plan's aim, mixed for `return_s` with what went before, if anything did."""
+        """Return the plan's aim, mixed for `RETURN_S` with what went before, if anything did."""
         if self.is_over:
             return aim
         if self._taken_over_since is None:
             self._taken_over_since = now
-        share = (now - self._taken_over_since) / self.options.return_s
+        share = (now - self._taken_over_since) / RETURN_S
         if share >= 1.0:
             self._waiting = self._standing = self._taken_over_since = None
             return aim

@@ -15,17 +15,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from controller.motor_targets import write_command
-from controller.options import PlanBoundsOptions
 from controller.plan_function import evaluate, unpack
+from robots.legs import Legs
 from robots.record import Record
-from robots.robot import Robot
+from robots.rotations import Array
 from runtime.messages import MotorCommand, SensorReading, StateEstimate
 from runtime.rows import layout_of
-
-Array = NDArray[np.float64]
 
 # Verdicts on an estimate; a result's lowest bits are one.
 SOUND, NONE, NOT_FINITE, STARTING, DIVERGED, OLD, TOO_FAST, OFF_ENCODERS, OFF_GYROSCOPE = range(9)
@@ -53,13 +50,28 @@ JOINTS, SPEEDS, AT, KNOWN, FOUND, FALLING, LOWEST, ALLOWED = (
 )  # fmt: skip
 MEMORY: Final = 30
 FASTEST_MEASURED = 200.0  # [rad/s] ten times what the motors reach: more is no measurement
+MEASURED_MARGIN = 0.5  # [rad] beyond its range up to which a joint's measurement is believed
+FALL_CONFIRM = 0.01  # [s] for which a fall must be seen before it is believed
+JOINT_ERROR = 0.3  # [rad] of an estimate's joints from the encoders in its reading; if the newest
+# stands for that, plus a motor's way at full speed
+TURN_ERROR = 4.0  # [rad/s] of its angular velocity from that reading's gyroscope, plus TURN_CHANGE
+# times the time between
+BELIEVED_SPEED = 8.0  # [m/s] of the trunk that is believed
+# What a plan may hold at most. In brackets the largest that was seen in plans of walks, pushes of 1
+# to 3 m/s, stairs, jumps, flips and a stand on two legs.
+JOINT_MARGIN = 1.0  # [rad] of a joint outside its range (0.31)
+MOST_HEIGHT = 2.0  # [m] of the trunk from the ground that is followed (0.7)
+MOST_SPEED, MOST_TURN = 10.0, 40.0  # [m/s], [rad/s] of the trunk (2.8, 14)
+MOST_JOINT_SPEED = 150.0  # [rad/s] (53)
+MOST_INPUT = 3.0  # of a motor's largest torque (1)
+MOST_GAIN = 1e5  # (11 000, of a position after a push of 2.5 m/s)
 LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between which it is believed
 
 
 @njit(cache=True)
 def contradiction(
     v: Array, estimated_joints: Array, joints: Array, gyroscope: Array, age: float,
-    bounds: Array, fastest: Array,
+    fastest: Array,
 ) -> int:  # fmt: skip
     """Return what of an estimate cannot be, SOUND where nothing.
 
@@ -68,46 +80,19 @@ def contradiction(
         estimated_joints: (12) [rad].
         joints, gyroscope: as measured (12) [rad], (3) [rad/s]; what is NaN contradicts nothing.
         age: from the estimate to the measurement [s].
-        bounds: (3) estimate_joint_error, estimate_turn_error and estimate_speed_max, see
-            `SafetyGateOptions`.
         fastest: speeds of the joints (12) [rad/s].
     """
-    joint_error, turn_error, speed_max = bounds[0], bounds[1], bounds[2]
     age = abs(age)
     speed = turn = 0.0
     for i in range(3):
         speed += v[i] ** 2
         turn += (v[3 + i] - gyroscope[i]) ** 2
-    if speed > speed_max**2:
+    if speed > BELIEVED_SPEED**2:
         return TOO_FAST
     for i in range(12):
-        if abs(estimated_joints[i] - joints[i]) > joint_error + fastest[i] * age:
+        if abs(estimated_joints[i] - joints[i]) > JOINT_ERROR + fastest[i] * age:
             return OFF_ENCODERS
-    return OFF_GYROSCOPE if turn > (turn_error + TURN_CHANGE * age) ** 2 else SOUND
-
-
-class PlanBounds(NamedTuple):
-    """The bounds of `excess`, see `PlanBoundsOptions`; arrays are of the joints (12)."""
-
-    lower: Array  # [rad]
-    upper: Array  # [rad]
-    joint_margin: float
-    height: float
-    speed: float
-    turn: float
-    joint_speed: float
-    torque: Array
-    gain: float
-
-
-def bounds_of(options: PlanBoundsOptions, robot: Robot) -> PlanBounds:
-    """The bounds of a robot's plans."""
-    o, legs, most = options, robot.legs, options.torque_max
-    return PlanBounds(
-        np.array(legs.lower), np.array(legs.upper), float(o.joint_margin), float(o.height_max),
-        float(o.speed_max), float(o.turn_max), float(o.joint_speed_max),
-        3.0 * robot.torque_limit if most is None else np.full(12, float(most)), float(o.gain_max),
-    )  # fmt: skip
+    return OFF_GYROSCOPE if turn > (TURN_ERROR + TURN_CHANGE * age) ** 2 else SOUND
 
 
 @njit(cache=True)
@@ -121,30 +106,29 @@ def _exceeds(values: Array, most: Array) -> bool:
 
 
 @njit(cache=True)
-def excess(slot: Array, level: float, bounds: PlanBounds) -> int:
+def excess(slot: Array, level: float, legs: Legs, torque_limit: Array) -> int:
     """Return which numbers of a plan are out of bounds, STATES, INPUTS or GAINS; 0 where none.
 
     Args:
         slot: see `plan_function.unpack`; finite.
         level: of the ground in the world [m].
-        bounds: of `bounds_of`.
+        legs: of the robot; torque_limit: of its motors (12) [N m].
     """
-    speed_max, turn_max, joint_speed_max = bounds.speed, bounds.turn, bounds.joint_speed
     plan = unpack(slot)
     for k in range(plan.qs.shape[0]):
         q, v = plan.qs[k], plan.vs[k]
-        bounded = abs(q[2] - level) <= bounds.height
+        bounded = abs(q[2] - level) <= MOST_HEIGHT
         for i in range(3):
-            bounded &= abs(v[i]) <= speed_max and abs(v[3 + i]) <= turn_max
+            bounded &= abs(v[i]) <= MOST_SPEED and abs(v[3 + i]) <= MOST_TURN
         for i in range(12):
-            outside = max(bounds.lower[i] - q[7 + i], q[7 + i] - bounds.upper[i])
-            bounded &= outside <= bounds.joint_margin and abs(v[6 + i]) <= joint_speed_max
+            outside = max(legs.lower[i] - q[7 + i], q[7 + i] - legs.upper[i])
+            bounded &= outside <= JOINT_MARGIN and abs(v[6 + i]) <= MOST_JOINT_SPEED
         if not bounded:
             return STATES
-    if _exceeds(plan.inputs, bounds.torque):
+    if _exceeds(plan.inputs, MOST_INPUT * torque_limit):
         return INPUTS
     gains = plan.gains.reshape((-1, 12))
-    return GAINS if _exceeds(gains, np.full(12, bounds.gain)) else 0
+    return GAINS if _exceeds(gains, np.full(12, MOST_GAIN)) else 0
 
 
 @njit(cache=True)
@@ -177,10 +161,8 @@ class TrackBounds(NamedTuple):
 
     joints: Array  # (2, 12) between which a joint's measurement is believed [rad]
     sent: Array  # (4, 12) `motor_limits`
-    estimate: Array  # (3) of `contradiction`
     estimate_max_age: float  # [s]
     tilt_max: float  # [rad]
-    fall_confirm: float  # [s]
     kp_max: float
     kd_max: float
 
@@ -215,10 +197,8 @@ def _verdict(
         joints, speeds = source[READ_Q], source[READ_DQ]
         if is_plausible(joints, speeds, bounds.joints[0], bounds.joints[1]):
             age = source[TIME] - estimate[TIME]
-            memory[FOUND] = contradiction(
-                v, q[7:], joints, source[GYROSCOPE], age, bounds.estimate, fastest
-            )
-    alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, bounds.estimate, fastest)
+            memory[FOUND] = contradiction(v, q[7:], joints, source[GYROSCOPE], age, fastest)
+    alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, fastest)
     return alone if alone != SOUND else int(memory[FOUND])
 
 
@@ -261,7 +241,7 @@ def track(
     """Judge what there is, and follow the plan where that can be done; return bits of what is so.
 
     The lowest, VERDICT, are the verdict on the estimate. TILTED or TOO_LOW: the robot has been
-    fallen for `fall_confirm`. MISREAD: joints of the reading cannot be where they read, the
+    fallen for `FALL_CONFIRM`. MISREAD: joints of the reading cannot be where they read, the
     estimate's count. MEASURED: joints were measured, now or before. FOLLOWED: `command` follows the
     plan, limited as TORQUE_LIMITED and POSITION_LIMITED say.
 
@@ -297,7 +277,7 @@ def track(
     else:
         if np.isnan(memory[FALLING]):
             memory[FALLING] = now
-        if now - memory[FALLING] >= bounds.fall_confirm:
+        if now - memory[FALLING] >= FALL_CONFIRM:
             bits |= fall
     if not (is_used and is_known and flags & HAS_PLAN):
         return bits

@@ -9,7 +9,7 @@ States, which are the `status` of each command:
     damp        after a fall, or with nothing measured: damping only; a fall lasts until `reset`
 
 From waiting and from standing a fresh plan takes over smoothly: torque and feedback go linearly to
-the plan's in `return_s`. Once lying down has begun it is finished: planners start from a stand.
+the plan's in `RETURN_S`. Once lying down has begun it is finished: planners start from a stand.
 """
 
 import math
@@ -17,14 +17,13 @@ from collections import Counter
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.motor_targets import POSITION_LIMITED, TORQUE_LIMITED, write_command
 from controller.options import TrackerOptions
 from controller.plan_function import is_sound
 from controller.plan_intake import PlanIntake
 from controller.safety import ESTIMATE_REASONS, Reason, SafetyGate
-from controller.stand_down import Standby, damping_aim
+from controller.stand_down import Standby, joint_pd
 from controller.track_kernel import (
     ALLOWED,
     FOLLOWED,
@@ -34,6 +33,7 @@ from controller.track_kernel import (
     HAS_READING,
     JOINTS,
     MEASURED,
+    MEASURED_MARGIN,
     MISREAD,
     PAST,
     SPEEDS,
@@ -51,11 +51,11 @@ from robots.legs import ground_below
 from robots.motor_law import motor_torque
 from robots.record import record
 from robots.robot import Robot
+from robots.rotations import Array
 from runtime.checked import layout
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of, numbers_of
 
-Array = NDArray[np.float64]
 _COMMAND: Final = layout_of(MotorCommand)
 _PLAN, _TILT, _STATUS = (_COMMAND.spans[name].start for name in ("plan_id", "tilt", "status"))
 _REASON: Final = _COMMAND.spans["reason"]
@@ -63,6 +63,7 @@ _LIMITED: Final = TORQUE_LIMITED | POSITION_LIMITED
 _NO_ESTIMATE, _NO_READING = (
     np.zeros(layout_of(kind).width) for kind in (StateEstimate, SensorReading)
 )
+ESTIMATE_LOST_S = 0.1  # without a usable estimate after which tracking is given up [s]
 State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
 _STATES: Final = dict(layout(MotorCommand).words)["status"]
 
@@ -76,10 +77,8 @@ class Tracker:
         o, legs, self._aim = options.safety, robot.legs, np.zeros((8, 12))
         self.reset()
         self._bounds = record(TrackBounds(
-            np.stack((legs.lower - o.measured_margin, legs.upper + o.measured_margin)),
-            self.gate.limits,
-            np.array((o.estimate_joint_error, o.estimate_turn_error, o.estimate_speed_max)),
-            o.estimate_max_age_s, o.tilt_max, o.fall_confirm_s, options.kp_max, options.kd_max,
+            np.stack((legs.lower - MEASURED_MARGIN, legs.upper + MEASURED_MARGIN)),
+            self.gate.limits, o.estimate_max_age_s, o.tilt_max, options.kp_max, options.kd_max,
         )._asdict())  # fmt: skip
         self._warm_up()
 
@@ -102,7 +101,7 @@ class Tracker:
         gate, still = self.gate, np.zeros(19)
         slot = self.plans.flat[0].copy()
         is_sound(slot, np.zeros((1, 4)))
-        excess(slot, 0.0, gate.plan_bounds)
+        excess(slot, 0.0, gate.legs, gate.torque_limit)
         zero = np.zeros(12)
         write_command(np.zeros((5, 12)), zero, zero, gate.limits, np.zeros(_COMMAND.width), zero)
         tilt(still[:4])
@@ -238,7 +237,7 @@ class Tracker:
             return "stand_down", Reason.LYING_DOWN
         if self._standby.standing and not is_good:
             return "stand_down", estimate
-        if self._bad_since is not None and now - self._bad_since > o.estimate_lost_s:
+        if self._bad_since is not None and now - self._bad_since > ESTIMATE_LOST_S:
             return "stand_down", Reason.COMMAND_NOT_FINITE if is_good else estimate
         if not is_good:
             return "hold", estimate
@@ -255,7 +254,7 @@ class Tracker:
             self._bad_since = None
             aim = self._standby.stand_down(*measured, self._torque, self._now)
         else:
-            aim = damping_aim(*measured, self.options.stand_down.kd_damp)
+            aim = joint_pd(measured[0], np.zeros(12), *measured)
         return self._send(state, reason, aim)
 
     def _follow(self, state: State, reason: Reason, estimate: Reason, bits: int) -> MotorCommand:

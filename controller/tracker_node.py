@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,6 @@ from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
 LOG = logging.getLogger(__name__)
-SUBSCRIBER_TIMEOUT_S = 60.0
 AGE_RESOLUTION_MS = 0.1
 TICK_RESOLUTION_US = 1.0
 COUNT_EVERY = 256  # ticks
@@ -44,25 +43,36 @@ class RobotBridge(Protocol):
         ...
 
 
+@dataclass
 class TrackerLoop:
-    """One run of the tracker: what has arrived so far, and its counts."""
+    """One run of the tracker: what has arrived so far, and its counts.
 
-    def __init__(
-        self,
-        tracker: Tracker,
-        bridge: RobotBridge,
-        readings_out: Publisher[SensorReading],
-        estimates: Subscriber[StateEstimate],
-        plans: Subscriber[Plan],
-        clock: Clock,
-        schedule: SolveSchedule,
-        stop: Callable[[], bool],
-    ) -> None:
-        """See `run`."""
-        self.tracker, self.bridge, self.readings_out = tracker, bridge, readings_out
-        self.estimates, self.plans, self.clock = estimates, plans, clock
-        self.estimate_age, self.stop = schedule.estimate_age, stop
-        self._solves = iter(schedule)
+    In lock step every message of a tick is waited for, and a plan where `schedule` has one arrive.
+    In real time nothing is: the tracker is called each tick with the newest that there is, and
+    judges ages itself.
+
+    Attributes:
+        tracker: the core.
+        bridge: to the robot, real or simulated; the caller's to close.
+        readings_out: where readings go for the estimator and the recorder.
+        estimates: from the estimator.
+        plans: from the planner.
+        clock: real or paused.
+        schedule: of the solves in lock step.
+        stop: polled once a tick and while waiting.
+    """
+
+    tracker: Tracker
+    bridge: RobotBridge
+    readings_out: Publisher[SensorReading]
+    estimates: Subscriber[StateEstimate]
+    plans: Subscriber[Plan]
+    clock: Clock
+    schedule: SolveSchedule
+    stop: Callable[[], bool]
+
+    def __post_init__(self) -> None:
+        self._solves = iter(self.schedule)
         self._solve = next(self._solves)
         self.errors = self.damp_unsent = 0
         self.no_reading = self.no_estimate = self.no_plan = 0
@@ -78,6 +88,23 @@ class TrackerLoop:
         self._times: list[tuple[float, float, float, float, float, float]] = []
         self._written_at = math.nan  # the command before those
         self._sent = _NOTHING_SENT
+
+    def run(self) -> dict[str, Any]:
+        """Track until `stop()`, then send a damping command.
+
+        Returns:
+            The report: mode, ticks, missed, late, lateness_us, tick_us (from the begin of a tick to
+            its end; in simulated time 0) and its histogram's counts, commands by status, safety
+            reasons counted, plans_accepted, plan_age_ms (from knot 0 to the effect of a command,
+            tracking), plan_arrival_ms (from knot 0 to the arrival of a plan; negative in good
+            time), estimate_age_ms (at each command, while tracking), command_interval_ms (between
+            commands), ticks with no_reading, no_estimate, and ticks with no_plan where one was to
+            arrive (lock step), errors, damp_unsent, undecodable.
+        """
+        while not self.stop():
+            self.tick(self.clock.wait_tick())
+        self.finish()
+        return self.report()
 
     def tick(self, tick: int) -> None:
         """Serve one tick. Raises nothing: an error is counted and a command sent all the same.
@@ -160,9 +187,9 @@ class TrackerLoop:
 
     def _due_estimate(self, tick: int) -> StateEstimate | None:
         """The estimate that the latency model has for this tick in lock step."""
-        if tick < self.estimate_age:
+        if tick < self.schedule.estimate_age:
             return None
-        return self.clock.collect(self.estimates, tick - self.estimate_age, self.stop)
+        return self.clock.collect(self.estimates, tick - self.schedule.estimate_age, self.stop)
 
     def _due_plan(self, tick: int) -> Plan | None:
         """The plan that arrives in this tick in lock step."""
@@ -191,7 +218,7 @@ class TrackerLoop:
                 LOG.error("tracker: a damping command could not be sent: %s", error)
 
     def report(self) -> dict[str, Any]:
-        """Counts and quantiles of the run, ready for JSON."""
+        """See `run`."""
         self._count()
         statistics = self.clock.statistics()
         return {
@@ -216,49 +243,3 @@ class TrackerLoop:
             "damp_unsent": self.damp_unsent,
             "undecodable": self.estimates.undecodable + self.plans.undecodable,
         }
-
-
-def run(
-    tracker: Tracker,
-    bridge: RobotBridge,
-    readings_out: Publisher[SensorReading],
-    estimates: Subscriber[StateEstimate],
-    plans: Subscriber[Plan],
-    clock: Clock,
-    schedule: SolveSchedule,
-    stop: Callable[[], bool],
-    subscribers: int = 0,
-) -> dict[str, Any]:
-    """Track until `stop()`, then send a damping command; the bridge stays the caller's to close.
-
-    In lock step every message of a tick is waited for, and a plan where `schedule` has one arrive.
-    In real time nothing is: the tracker is called each tick with the newest that there is, and
-    judges ages itself.
-
-    Args:
-        tracker: the core.
-        bridge: to the robot, real or simulated.
-        readings_out: where readings go for the estimator and the recorder.
-        estimates: from the estimator.
-        plans: from the planner.
-        clock: real or paused.
-        schedule: of the solves in lock step.
-        stop: polled once a tick and while waiting.
-        subscribers: consumers of readings that must be connected before the first tick, so that a
-            paused run loses none.
-
-    Returns:
-        The report: mode, ticks, missed, late, lateness_us, tick_us (from the begin of a tick to
-        its end; in simulated time 0) and its histogram's counts, commands by status, safety reasons
-        counted, plans_accepted, plan_age_ms (from knot 0 to the effect of a command, tracking),
-        plan_arrival_ms (from knot 0 to the arrival of a plan; negative in good time),
-        estimate_age_ms (at each command, while tracking), command_interval_ms (between commands),
-        ticks with no_reading, no_estimate, and ticks with no_plan where one was to arrive (lock
-        step), errors, damp_unsent, undecodable.
-    """
-    loop = TrackerLoop(tracker, bridge, readings_out, estimates, plans, clock, schedule, stop)
-    readings_out.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
-    while not stop():
-        loop.tick(clock.wait_tick())
-    loop.finish()
-    return loop.report()

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from estimator.health.monitor import faults, judge
-from estimator.record import Memory, RobotRecord
+from estimator.record import Memory, RobotRecord, record_of, robot_record
 from estimator.rows import (
     CONTACT,
     DEGRADED,
@@ -32,6 +32,7 @@ from estimator.rows import (
 )
 from robots.planar_pose import PlanarPose
 from robots.record import Record
+from robots.robot import Robot
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
 from runtime.rows import layout_of
@@ -51,7 +52,7 @@ class KernelFilter:
     """
 
     def __init__(
-        self, tick: Callable[..., None], fresh: Record, options: Record, robot: Record,
+        self, tick: Callable[..., None], fresh: Record, options: Any, robot: Robot,
         *world: Any, heading: float,
     ) -> None:  # fmt: skip
         """Compile (or load) the tick, so that the first reading is as fast as any.
@@ -60,13 +61,14 @@ class KernelFilter:
             tick: called with memory (1,), the rows of reading and estimate, options, robot and
                 `world`.
             fresh: the memory of a filter that has seen nothing.
-            options: of the filter (1,).
-            robot: that is estimated (1,).
+            options: of the filter.
+            robot: that is estimated.
             world: what else the tick takes, such as the ground.
             heading: of the ground's x axis in the IMU's world [rad].
         """
         self._tick, self._fresh = tick, fresh
-        self._world = options, robot, *world
+        self.options, self._robot = options, robot
+        self._world = record_of(options), robot_record(robot), *world
         self._pose = PlanarPose(yaw=heading)
         self._state, self._estimate = fresh.copy(), np.zeros(_ESTIMATES.width)
         self._memory = self._state[0]
@@ -98,7 +100,7 @@ class KernelFilter:
         divergences = self._memory.divergences
         self._state[:] = self._fresh
         self._memory.place[:], self._memory.divergences = place[:2], divergences
-        robot = self._world[1][0]
+        robot = self._robot
         stand = [*place[:2], robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand]
         self._estimate[Q:V], self._estimate[V:] = stand, 0.0
 
@@ -132,16 +134,22 @@ def take_in(m: Memory, robot: RobotRecord, reading: Array, estimate: Array) -> b
     fault.
     """
     row, time = reading[SENSORS:], reading[TIME]
-    faulty = judge(m.past, robot, row, time).any_fault
+    judge(m.past, robot, row, time)
     estimate[:Q] = reading[:SENSORS]
     if usable(row) and np.isfinite(time):
-        estimate[STATUS] = DEGRADED if faulty else OK
+        estimate[STATUS] = DEGRADED if m.past.faulty else OK
         estimate[Q + 7 : V] = row[POSITION:VELOCITY]
         estimate[V + 6 : CONTACT] = row[VELOCITY:TORQUE]
         return True
     m.divergences += 1.0
     estimate[STATUS] = STARTING if np.isnan(m.time) else DIVERGED
     return False
+
+
+@njit(cache=True)
+def attitude(row: Array) -> Array:
+    """The unit quaternion x, y, z, w (4) of a reading's row (50)."""
+    return row[:4] / np.sqrt((row[:4] * row[:4]).sum())
 
 
 @njit(cache=True)

@@ -19,18 +19,23 @@ from numba import njit
 
 from estimator import record
 from estimator.contacts import (
+    JUMP_NOISE,
+    JUMP_PERSISTENCE,
+    JUMP_SCATTER,
+    LARGEST_GAP,
+    LARGEST_SPEED,
     LEAST_TRUST,
     feet_agree_on_jump,
     foot_weights,
-    heights_at_start,
     jump_is_open,
-    touch,
+    stand,
     update_contacts,
 )
-from estimator.kernel_filter import KernelFilter, lose, take_in
+from estimator.kernel_filter import KernelFilter, attitude, lose, take_in
 from estimator.options import LegOdometryOptions
-from estimator.record import memory_type, record_of, robot_record
+from estimator.record import memory_type
 from estimator.rows import ACCELERATION, CONTACT, FORCE, GYRO, SENSORS, STATUS, TIME, Q, V
+from robots.conventions import GRAVITY
 from robots.legs import Legs, leg_measurements
 from robots.record import Record
 from robots.robot import Robot
@@ -85,11 +90,9 @@ class LegOdometryFilter(KernelFilter):
         heading: float = 0.0,
     ) -> None:  # fmt: skip
         """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
-        self.options, numbers = options, robot_record(robot, options.foot_radius)
         super().__init__(
-            tick, new_memory(), record_of(options), numbers, ground or make_ground(),
-            heading=heading,
-        )  # fmt: skip
+            tick, new_memory(), options, robot, ground or make_ground(), heading=heading
+        )
 
     @property
     def covariance(self) -> Array:
@@ -112,17 +115,11 @@ class LegOdometryFilter(KernelFilter):
         variances = self._memory.covariance[:, VELOCITY, VELOCITY]
         return (rotation.T * variances) @ rotation
 
-    @property
-    def foot_positions(self) -> Array:
-        """Estimated foot sphere centres in the world (4, 3) [m]."""
-        return self._memory.x[:, 2:].T.copy()
-
 
 @njit(cache=True)
 def measure(legs: Legs, row: Array) -> tuple[Array, Array, Array, Array]:
     """Rotation (3, 3) base to world and the `leg_measurements` (4, 3) each of a reading's row."""
-    quaternion = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
-    rotation = rotation_from_quaternion(quaternion)
+    rotation = rotation_from_quaternion(attitude(row))
     positions, velocities, rolling = leg_measurements(
         legs, rotation, row[4:7], row[10:22], row[22:34], legs.foot_radius
     )
@@ -134,26 +131,18 @@ def restart(
     memory: Memory, legs: Legs, row: Array, place: Array, ground: Ground,
     parameters: LegOdometryOptions,
 ) -> None:  # fmt: skip
-    """Place the base at `place` (2) [m] with the height and velocity that the legs give.
-
-    The feet in contact stand on the ground; without any, the lowest foot touches it and the
-    velocity is zero. Ground of unknown height is level at z = 0 here.
-    """
+    """Place the base at `place` (2) [m] as `stand` has it, and the feet where they are measured."""
     _, positions, velocities, rolling = measure(legs, row)
-    touch(memory.contact, row[FORCE:], positions, parameters)
-    weights = memory.contact[1]
-    total = weights.sum()
-    velocity = np.zeros(3)
-    memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
-    heights = heights_at_start(memory.ground, ground, positions, place, legs.foot_radius)
-    height = heights.max()
-    if total > 0.5:
-        height = (weights * heights).sum() / total
-        for i in range(4):
-            velocity += weights[i] / total * (rolling[i] - velocities[i])
-    memory.x[2, POSITION] = height
-    memory.jump[:] = 0.0
-    start(memory.x, memory.covariance, positions, velocity)
+    x, covariance = memory.x, memory.covariance
+    x[:2, POSITION], covariance[:] = place, 0.0
+    x[2, POSITION], x[:, VELOCITY] = stand(
+        memory, row[FORCE:], positions, rolling - velocities, place, ground, legs.foot_radius,
+        parameters,
+    )  # fmt: skip
+    for axis in range(3):
+        x[axis, FEET:] = x[axis, POSITION] + positions[:, axis]
+        for i in range(6):
+            covariance[axis, i, i] = 1e-2 if i == VELOCITY else 1e-4
 
 
 @njit(cache=True)
@@ -165,7 +154,7 @@ def advance(
     x, covariance, contact = memory.x, memory.covariance, memory.contact
     rotation, positions, velocities, rolling = measure(legs, row)
     acceleration = rotation @ row[7:10]
-    acceleration[2] -= parameters.gravity
+    acceleration[2] -= GRAVITY
     update_contacts(contact, row[FORCE:], positions, dt, parameters)
     predict_all(x, covariance, acceleration, dt, parameters)
     by_feet = rolling - velocities
@@ -178,7 +167,7 @@ def advance(
     move_feet(x, covariance, rolling, holding, dt, parameters)
     heights = memory.ground + legs.foot_radius
     correct_all(x, covariance, positions, by_feet, weights, heights, parameters)
-    return healthy(x, covariance, parameters)
+    return healthy(x, covariance)
 
 
 @njit(cache=True)
@@ -193,32 +182,15 @@ def tick(
     if not take_in(m, robot[0], reading, estimate):
         return
     dt = reading[TIME] - m.time
-    if not (0.0 <= dt <= parameters.largest_gap and advance(m, legs, row, dt, ground, parameters)):
+    if not (0.0 <= dt <= LARGEST_GAP and advance(m, legs, row, dt, ground, parameters)):
         lose(m, estimate)
         restart(m, legs, row, m.place, ground, parameters)
     m.time = reading[TIME]
-    quaternion = row[:4] / np.sqrt(row[:4] @ row[:4])
+    quaternion = attitude(row)
     velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY].copy()
     estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = m.x[:, POSITION], quaternion
     estimate[V : V + 3], estimate[V + 3 : V + 6] = velocity, row[GYRO:ACCELERATION]
     estimate[CONTACT:STATUS] = m.contact[1]
-
-
-@njit(cache=True)
-def start(x: Array, covariance: Array, feet: Array, velocity: Array) -> None:
-    """Covariance and foot positions of a filter that has just been placed, in place.
-
-    x (3, 6) with the base position already in it, covariance (3, 6, 6), feet (4, 3) relative to
-    the base in world axes [m], velocity (3) of the base in the world [m/s].
-    """
-    covariance[:] = 0.0
-    for axis in range(3):
-        x[axis, VELOCITY] = velocity[axis]
-        covariance[axis, POSITION, POSITION] = 1e-4
-        covariance[axis, VELOCITY, VELOCITY] = 1e-2
-        for i in range(4):
-            x[axis, FEET + i] = x[axis, POSITION] + feet[i, axis]
-            covariance[axis, FEET + i, FEET + i] = 1e-4
 
 
 @njit(cache=True)
@@ -250,10 +222,11 @@ def open_for_jump(
     (2,) of `jump_is_open`: the feet slip before they hold.
     """
     variance = covariance[:, VELOCITY, VELOCITY].max()
-    agree = feet_agree_on_jump(residuals, trust, variance, parameters)
-    if jump_is_open(jump, agree, dt, parameters):
+    noise = parameters.foot_velocity_noise
+    agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER)
+    if jump_is_open(jump, agree, dt, JUMP_PERSISTENCE):
         for axis in range(3):
-            covariance[axis, VELOCITY, VELOCITY] += parameters.jump_noise**2 * dt
+            covariance[axis, VELOCITY, VELOCITY] += JUMP_NOISE**2 * dt
 
 
 @njit(cache=True)
@@ -310,10 +283,10 @@ def correct_all(
 
 
 @njit(cache=True)
-def healthy(x: Array, covariance: Array, parameters: LegOdometryOptions) -> bool:
+def healthy(x: Array, covariance: Array) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     for axis in range(3):
-        if not abs(x[axis, VELOCITY]) < parameters.largest_speed:
+        if not abs(x[axis, VELOCITY]) < LARGEST_SPEED:
             return False
         for i in range(6):
             if not (np.isfinite(x[axis, i]) and 0.0 < covariance[axis, i, i] < 1e8):

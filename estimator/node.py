@@ -25,7 +25,6 @@ WAIT_S = 0.05
 """Longest time without a look at the stop flag [s]."""
 MOST_AT_ONCE = 50
 """Readings that are made up for after a delay; older ones are passed over."""
-SUBSCRIBER_TIMEOUT_S = 60.0
 DURATION_RESOLUTION_US = 1.0
 COUNT_EVERY = 256
 """Updates of which the times are counted at once."""
@@ -109,7 +108,6 @@ def run(
     estimates: Publisher[StateEstimate],
     clock: Clock,
     stop: Callable[[], bool],
-    subscribers: int = 0,
     covariances: Publisher[StateCovariance] | None = None,
 ) -> dict[str, Any]:
     """Estimate until `stop()`; both modes alike: the readings are the clock.
@@ -117,7 +115,6 @@ def run(
     Every reading is taken in, in order, also where several wait: an impact or a push that falls
     into a reading that was passed over is lost to the filter.
 
-    Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
     The covariance of every 20th tick's estimate goes to `covariances` while there are subscribers.
 
     Returns:
@@ -126,7 +123,6 @@ def run(
         percentiles [us].
     """
     statistics, faults, update = UpdateStatistics(), FaultLog(estimator), _with_rows(estimator)
-    estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     while not stop():
         arrivals = readings.take() if readings.poll(WAIT_S) else []
         for arrival in arrivals[-MOST_AT_ONCE:]:

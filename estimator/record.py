@@ -151,7 +151,6 @@ class RobotRecord(Protocol):
     """What compiled filters need of a robot."""
 
     legs: Legs
-    """The radius of the feet is the options' where they have one."""
     mass: float
     """[kg]"""
     armature: Array
@@ -170,14 +169,11 @@ class RobotRecord(Protocol):
     """Determinant of a leg's Jacobian below which its torques say nothing of the force [m3]."""
 
 
-def robot_record(robot: Robot, foot_radius: float | None = None) -> Record:
-    """Make the record (1,) of a robot; `foot_radius` [m] replaces its own."""
-    legs = robot.legs
-    if foot_radius is not None:
-        legs = legs._replace(foot_radius=foot_radius)
+def robot_record(robot: Robot) -> Record:
+    """Make the record (1,) of a robot."""
     return record(
         {
-            "legs": legs._asdict(),
+            "legs": robot.legs._asdict(),
             "mass": robot.mass,
             "armature": robot.armature,
             "torque_limit": robot.torque_limit,
@@ -191,5 +187,5 @@ def robot_record(robot: Robot, foot_radius: float | None = None) -> Record:
 
 
 def record_of(options: Any) -> Record:
-    """Make a record (1,) of options that are numbers and such options; None is NaN there."""
+    """Make a record (1,) of options that are numbers and such options."""
     return record(to_builtins(options))

@@ -6,9 +6,9 @@ TIME, SENSORS = 1, 2
 """In a reading's row, behind its tick: the time [s], and the first of the sensors' numbers."""
 ROW = 50
 """How many the sensors' numbers are: those of a `SensorReading` without tick and time."""
-QUATERNION, GYRO, ACCELERATION = 0, 4, 7
+GYRO, ACCELERATION = 4, 7
 POSITION, VELOCITY, TORQUE, FORCE = 10, 22, 34, 46
-"""First of each group among them: 4, 3, 3, 12, 12, 12 and 4 numbers."""
+"""First of each group among them, behind the quaternion: 3, 3, 12, 12, 12 and 4 numbers."""
 
 Q, V, CONTACT, STATUS = 2, 21, 39, 43
 """In an estimate's row, behind tick and time."""

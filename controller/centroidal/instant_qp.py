@@ -15,30 +15,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 from scipy import sparse
 
 from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.qp import (
+    ForceLimits,
+    ForceProblem,
     Status,
-    UpdatedQp,
-    along_axes,
-    check_limits,
-    clip_forces,
-    friction_bounds,
     friction_rows,
     level_frames,
+    limits_of,
 )
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Forces, Situation
 from controller.planner_options import BodyFeedback, ForceQpWeights, InstantQpOptions
 from robots.conventions import GRAVITY
 from robots.robot import Robot
+from robots.rotations import Array
 from robots.terrain import Ground
-
-Array = NDArray[np.float64]
 
 UNIT = 100.0  # the solver's forces are in units of this [N], near what a foot carries
 FEEDFORWARD_S = 0.01  # over which the path's acceleration is taken [s]
@@ -56,28 +51,17 @@ class ForceSolution(NamedTuple):
 
 
 class ForceQp:
-    """Instant QP's problem: set up once, its numbers updated at each solve.
-
-    Attributes:
-        qp: with the numbers of the last solve.
-    """
+    """Instant QP's problem: set up once, its numbers updated at each solve."""
 
     def __init__(
-        self, friction: float, force_max: float, force_min: float = 0.0,
-        weights: ForceQpWeights | None = None, time_limit: float = 0.0,
-    ) -> None:  # fmt: skip
-        """Set up with limits of friction [-] and normal force [N]; `time_limit` [s], 0 for none.
-
-        Raises:
-            ValueError: limits that no force could keep.
-        """
-        check_limits(friction, force_max, force_min)
-        self._limits = (friction, force_min, force_max)
-        self._weights = weights or ForceQpWeights()
-        self._wrench_weights = np.array(self._weights.wrench)
+        self, limits: ForceLimits, weights: ForceQpWeights, time_limit: float = 0.0
+    ) -> None:
+        """Set up with `limits` of the forces; `time_limit` [s], 0 for none."""
+        self._weights = weights
         triangle = sparse.csc_matrix(np.triu(np.ones((12, 12))))
-        self.qp = UpdatedQp(triangle, friction_rows(4, friction), "hessian", time_limit)
-        self._last = np.zeros((4, 3))
+        rows = friction_rows(4, limits.friction)
+        self._qp = ForceProblem(triangle, rows, "hessian", limits, UNIT, time_limit)
+        self._last = np.zeros((4, 3))  # along the axes of the ground's surface
 
     def solve(
         self, wrench: Array, arms: Array, contacts: Array, frames: Array | None = None
@@ -90,83 +74,33 @@ class ForceQp:
             contacts: (4,), a foot stands where above 0.5; all in the air: zeros, "ok".
             frames: axes of the ground's surface below the feet (4, 3, 3); None: it is level.
         """
-        frames = level_frames((4,)) if frames is None else frames
-        # Copies: what is compiled then sees one kind of array, whatever the caller's are.
-        wrench, arms, contacts, frames = (
-            np.array(each, dtype=float) for each in (wrench, arms, contacts, frames)
-        )
+        frames, qp = level_frames((4,)) if frames is None else frames, self._qp
         if not all(np.isfinite(each).all() for each in (wrench, arms, contacts, frames)):
-            return ForceSolution(self._clipped(contacts, frames), "failed", 0)
+            return ForceSolution(qp.clipped(self._last, contacts, frames), "failed", 0)
         if not (contacts > 0.5).any():
             self._last = np.zeros((4, 3))
             return ForceSolution(np.zeros((4, 3)), "ok", 0)
-        self._write(wrench, arms, contacts, frames)
-        solution = self.qp.solve()
+        with np.errstate(all="ignore"):  # the solver is not given what is not finite
+            self._write(wrench, arms, contacts, frames)
+        solution = qp.solve(contacts)
         if solution.status == "ok":
-            self._last = self._clip(UNIT * solution.x.reshape(4, 3), contacts)
-        forces = self._clipped(contacts, frames)
+            self._last = qp.clip(UNIT * solution.x.reshape(4, 3), contacts)
+        forces = qp.clipped(self._last, contacts, frames)
         return ForceSolution(forces, solution.status, solution.iterations)
 
     def _write(self, wrench: Array, arms: Array, contacts: Array, frames: Array) -> None:
-        """Write the problem's numbers."""
-        qp, options = self.qp, self._weights
-        write_wrench_problem(
-            wrench, arms, contacts, frames, self._last, self._wrench_weights, options.force,
-            options.change, UNIT, qp.hessian, qp.gradient,
-        )  # fmt: skip
-        _, force_min, force_max = self._limits
-        friction_bounds(contacts, force_min / UNIT, force_max / UNIT, qp.lower, qp.upper)
-
-    def _clip(self, forces: Array, contacts: Array) -> Array:
-        clip_forces(forces, contacts, *self._limits)
-        return forces
-
-    def _clipped(self, contacts: Array, frames: Array) -> Array:
-        """The last good forces, in the world."""
-        return along_axes(frames, self._clip(self._last.copy(), contacts))
-
-
-@njit(cache=True)
-def wrench_map(arms: Array, contacts: Array, frames: Array) -> Array:
-    """A R (6, 12): force and torque about the centre of mass of stacked forces.
-
-    They act on `arms` (4, 3) [m], along the axes of `frames` (4, 3, 3). Columns of feet in the air
-    are zero.
-    """
-    result = np.zeros((6, 12))
-    for foot in range(4):
-        if contacts[foot] > 0.5:
-            x, y, z = arms[foot]
-            for axis in range(3):
-                column = 3 * foot + axis
-                a, b, c = frames[foot, :, axis]
-                result[0, column], result[1, column], result[2, column] = a, b, c
-                result[3, column] = y * c - z * b
-                result[4, column] = z * a - x * c
-                result[5, column] = x * b - y * a
-    return result
-
-
-@njit(cache=True)
-def write_wrench_problem(
-    wrench: Array, arms: Array, contacts: Array, frames: Array, last: Array,
-    wrench_weights: Array, force: float, change: float, unit: float, hessian: Array,
-    gradient: Array,
-) -> None:  # fmt: skip
-    """Write the upper triangle (78,) and the gradient (12,), for forces in units of `unit` [N]."""
-    forward = wrench_map(arms, contacts, frames)
-    entry = 0
-    for column in range(12):
-        foot, axis = column // 3, column % 3
-        gradient[column] = -change * unit * last[foot, axis] if contacts[foot] > 0.5 else 0.0
-        for row in range(6):
-            gradient[column] -= unit * forward[row, column] * wrench_weights[row] * wrench[row]
-        for other in range(column + 1):
-            value = force + change if other == column else 0.0
-            for row in range(6):
-                value += wrench_weights[row] * forward[row, other] * forward[row, column]
-            hessian[entry] = unit * unit * value
-            entry += 1
+        """Write upper triangle and gradient; columns of A R of feet in the air are zero."""
+        o, on = self._weights, np.repeat(contacts > 0.5, 3)
+        axes = frames.swapaxes(1, 2)
+        forward = np.concatenate((axes, np.cross(arms[:, None], axes)), axis=2).reshape(12, 6)
+        forward[~on] = 0.0
+        hessian, gradient = (o.force + o.change) * np.eye(12), -o.change * UNIT * self._last.ravel()
+        gradient[~on] = 0.0
+        for column, weight, wanted in zip(forward.T, o.wrench, wrench, strict=True):
+            gradient -= UNIT * column * weight * wanted
+            hessian += (weight * column) * column[:, None]
+        self._qp.gradient[:] = gradient
+        self._qp.hessian[:] = UNIT * UNIT * hessian[np.tril_indices(12)]
 
 
 class InstantForces:
@@ -176,9 +110,7 @@ class InstantForces:
         """`time_limit` of the QP [s], 0 for none."""
         self._options = options
         self._mass = standing_body(robot).mass
-        self._qp = ForceQp(
-            options.friction, options.force_max, options.force_min, options.weights, time_limit
-        )
+        self._qp = ForceQp(limits_of(options), options.weights, time_limit)
 
     def forces(self, now: Situation) -> Forces:
         """Solve for this instant."""

@@ -6,10 +6,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.centroidal.rigid_body import standing_body
-from controller.driving.commands import Commands
+from controller.driving.commands import CommandIntake
 from controller.driving.course import (
     COLUMNS,
     FORWARD,
@@ -31,10 +30,8 @@ from controller.options import DriveOptions
 from controller.planner_options import CentroidalOptions, PathOptions
 from robots.legs import foot_positions_in_base
 from robots.robot import Robot
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground
-
-Array = NDArray[np.float64]
 
 
 class Path(Protocol):
@@ -45,7 +42,7 @@ class Path(Protocol):
     """
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """Where it is commanded from; None where it is fixed."""
         ...
 
@@ -87,7 +84,7 @@ class CommandedPath:
         schedule: the gait; commands, heading: see `Path`.
     """
 
-    commands: Commands | None = None
+    commands: CommandIntake | None = None
     heading = 0.0
 
     def __init__(self, options: PathOptions, gait: Gait, speed: float) -> None:
@@ -140,7 +137,7 @@ class DrivenPath:
 
     def __init__(
         self, options: CentroidalOptions, robot: Robot, drive: DriveOptions,
-        commands: Commands | None = None, ground: Ground | None = None,
+        commands: CommandIntake | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Stand, on `ground` or a level floor; without `commands` the goal is the course's."""
         self._legs, self._ground = robot.legs, ground or make_ground()
@@ -153,7 +150,7 @@ class DrivenPath:
         self._table = np.zeros((0, COLUMNS + 3))  # path ahead, and the planes below it
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """That it follows."""
         return self.course.commands
 

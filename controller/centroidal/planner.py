@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 from numba import njit
-from numpy.typing import NDArray
 
 from controller.centroidal.path import Path
 from controller.centroidal.qp import Status
-from controller.centroidal.rigid_body import BodyObserver, BodyState, SingleRigidBody, standing_body
+from controller.centroidal.rigid_body import BodyObserver, standing_body
 from controller.centroidal.stepping import (
     ForceLaw,
     Forces,
@@ -24,10 +23,10 @@ from controller.centroidal.stepping import (
     foot_motion,
     foothold_table,
 )
-from controller.driving.commands import Commands, sequence_of
+from controller.driving.commands import CommandIntake, sequence_of
 from controller.motor_targets import joint_gain
 from controller.planner import Planner
-from controller.planner_options import CentroidalOptions, SteppingOptions
+from controller.planner_options import CentroidalOptions
 from robots.conventions import GRAVITY
 from robots.legs import (
     Legs,
@@ -38,6 +37,7 @@ from robots.legs import (
 from robots.pinocchio_model import load_pinocchio
 from robots.robot import Robot
 from robots.rotations import (
+    Array,
     exp3,
     quaternion_from_rotation,
     quaternion_product,
@@ -46,7 +46,6 @@ from robots.rotations import (
 from robots.terrain import Ground
 from runtime.messages import Plan, StateEstimate
 
-Array = NDArray[np.float64]
 FORCES_LAST_S = 0.1  # for which forces of an earlier solve will do [s]
 
 
@@ -71,41 +70,6 @@ class Knots(NamedTuple):
     v: Array
     inputs: Array
     gains: Array
-
-
-class PlanKnots:
-    """Makes a plan's knots from forces: tau = (M a + h)_joints - J' f, and joint feedback."""
-
-    def __init__(
-        self, options: SteppingOptions, robot: Robot, body: SingleRigidBody, period: float
-    ) -> None:
-        """`body` is the robot as one; `period` is the time between knots [s]."""
-        self._body, self._period = body, period
-        self._legs, self._most = robot.legs, robot.torque_limit
-        self._model = load_pinocchio(robot)
-        self._data = self._model.createData()
-        self._stand_gain = joint_gain(options.stance_kp, options.stance_kd)
-        self._swing_gain = joint_gain(options.kp, options.kd)
-
-    def make(self, state: BodyState, feet: FootSchedule) -> Knots:
-        """The knots that begin at `state`."""
-        inertia = state.rotation @ self._body.inertia_in_base @ state.rotation.T
-        q, v, base = follow_body(
-            self._legs, state.rotation, state.base, state.com, state.com_velocity,
-            state.angular_velocity, feet.positions, feet.velocities, feet.forces, self._body.mass,
-            inertia, self._period,
-        )  # fmt: skip
-        inputs = np.array([self._torque(q, v, base, feet, k) for k in range(len(feet.forces))])
-        standing = np.repeat(feet.contacts, 3, axis=1)[:, :, None] > 0.5
-        return Knots(q, v, inputs, np.where(standing, self._stand_gain, self._swing_gain))
-
-    def _torque(self, q: Array, v: Array, base: Array, feet: FootSchedule, k: int) -> Array:
-        """Joint torques of knot k (12,) [N m]: the legs' inverse dynamics and the feet's forces."""
-        swings = np.repeat(feet.contacts[k] < 0.5, 3)
-        a = np.concatenate([base[k], np.where(swings, (v[k + 1] - v[k])[6:] / self._period, 0.0)])
-        torque = pin.rnea(self._model, self._data, q[k], v[k], a)[6:]
-        torque = torque - foot_torques(self._legs, q[k], feet.forces[k])
-        return np.clip(torque, -self._most, self._most)
 
 
 @njit(cache=True)
@@ -211,15 +175,18 @@ class CentroidalPlanner(Planner):
         self.options, self.law, self.path = options, law, path
         self._body = standing_body(robot)
         self._observer = BodyObserver(robot)
-        self._knots = PlanKnots(options.stepping, robot, self._body, options.period)
-        self._stepper = Stepper(options.stepping, robot, path.schedule, ground)
+        steps, self._robot, self._model = options.stepping, robot, load_pinocchio(robot)
+        self._data = self._model.createData()
+        self._stand_gain = joint_gain(steps.stance_kp, steps.stance_kd)
+        self._swing_gain = joint_gain(steps.kp, steps.kd)
+        self._stepper = Stepper(steps, robot, path.schedule, ground)
         self._origin: float | None = None
         self._heading = 0.0  # of the path's axes [rad]
         self._solved = -np.inf  # time of the last estimate from which a QP was solved in time [s]
         self._count = 0
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """See the path's."""
         return self.path.commands
 
@@ -251,7 +218,7 @@ class CentroidalPlanner(Planner):
         answer = self.law.forces(now)
         feet = self._schedule(now, answer)
         try:
-            knots = self._knots.make(now.body, feet)
+            knots = self._knots(now, feet)
         except np.linalg.LinAlgError:  # the compiled solvers raise for what is not finite
             return self._plan(estimate, "failed", answer.iterations, _still(self.options), None)
         if self._heading:
@@ -297,6 +264,25 @@ class CentroidalPlanner(Planner):
                     forces[k, foot] = answer.forces[step, foot]
                 motions[:, k, foot] = foot_motion(now, holds, foot, time)
         return FootSchedule(contacts, forces, motions[0], motions[1])
+
+    def _knots(self, now: Situation, feet: FootSchedule) -> Knots:
+        """The knots that begin now: tau = (M a + h)_joints - J' f, and joint feedback."""
+        q, v, base = follow_body(
+            self._robot.legs, now.body.rotation, now.body.base, now.body.com,
+            now.body.com_velocity, now.body.angular_velocity, feet.positions, feet.velocities,
+            feet.forces, self._body.mass, now.inertia, self.options.period,
+        )  # fmt: skip
+        inputs = np.array([self._torque(q, v, base, feet, k) for k in range(len(feet.forces))])
+        standing = np.repeat(feet.contacts, 3, axis=1)[:, :, None] > 0.5
+        return Knots(q, v, inputs, np.where(standing, self._stand_gain, self._swing_gain))
+
+    def _torque(self, q: Array, v: Array, base: Array, feet: FootSchedule, k: int) -> Array:
+        """Joint torques of knot k (12,) [N m]: the legs' inverse dynamics and the feet's forces."""
+        swings, most = np.repeat(feet.contacts[k] < 0.5, 3), self._robot.torque_limit
+        change = (v[k + 1] - v[k])[6:] / self.options.period
+        a = np.concatenate([base[k], np.where(swings, change, 0.0)])
+        torque = pin.rnea(self._model, self._data, q[k], v[k], a)[6:]
+        return np.clip(torque - foot_torques(self._robot.legs, q[k], feet.forces[k]), -most, most)
 
     def _plan(
         self, estimate: StateEstimate, status: Status, iterations: int, knots: Knots,

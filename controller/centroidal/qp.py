@@ -19,13 +19,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import osqp
-from numba import njit
-from numpy.typing import NDArray
 from scipy import sparse
 
+from controller.planner_options import CentroidalOptions
+from robots.rotations import Array
 from robots.terrain import Ground, surface_at, write_surface_frame
-
-Array = NDArray[np.float64]
 
 ROWS = 5  # of a foot: two for each tangent, one for the normal
 Status = Literal["ok", "time_limit", "failed"]
@@ -57,50 +55,6 @@ def friction_rows(feet: int, friction: float) -> sparse.csc_matrix:
     return sparse.csc_matrix(sparse.block_diag([rows] * feet))
 
 
-@njit(cache=True)
-def friction_bounds(
-    contacts: Array, force_min: float, force_max: float, lower: Array, upper: Array
-) -> None:
-    """Write the bounds (5 n,) of `friction_rows` for n feet, in contact where contacts > 0.5."""
-    for foot in range(contacts.size):
-        row = ROWS * foot
-        for tangent in (row, row + 2):
-            lower[tangent], upper[tangent] = -np.inf, 0.0
-            lower[tangent + 1], upper[tangent + 1] = 0.0, np.inf
-        lower[row + 4] = force_min if contacts[foot] > 0.5 else 0.0
-        upper[row + 4] = force_max
-
-
-@njit(cache=True)
-def clip_forces(
-    forces: Array, contacts: Array, friction: float, force_min: float, force_max: float
-) -> None:
-    """Move forces (n, 3) [N] into their limits in place; zero for feet not in contact (n,).
-
-    The normal force is clipped first, then the tangents to what it allows.
-    """
-    for foot in range(forces.shape[0]):
-        if not contacts[foot] > 0.5:
-            forces[foot] = 0.0
-            continue
-        normal = min(max(forces[foot, 2], force_min), force_max)
-        most = friction * normal
-        forces[foot, 2] = normal
-        for axis in range(2):
-            forces[foot, axis] = min(max(forces[foot, axis], -most), most)
-
-
-def check_limits(friction: float, force_max: float, force_min: float) -> None:
-    """Raise ValueError for limits that no force could keep."""
-    if not 0.0 < friction < np.inf:
-        raise ValueError(f"friction is {friction:g}; give a number above 0")
-    if not 0.0 <= force_min < force_max < np.inf:
-        raise ValueError(
-            f"force_min is {force_min:g} and force_max {force_max:g} [N]; "
-            "give 0 <= force_min < force_max"
-        )
-
-
 def level_frames(shape: tuple[int, ...]) -> Array:
     """Frames (*shape, 3, 3) of level ground: the identity."""
     return np.tile(np.eye(3), (*shape, 1, 1))
@@ -122,18 +76,11 @@ def frames_below(ground: Ground, heading: Array, feet: Array) -> Array:
     Returns:
         (n, 3, 3): their columns are two tangents and the normal, along the path's axes.
     """
-    frames = np.empty((len(feet), 3, 3))
-    _write_frames(ground, np.ascontiguousarray(heading), np.ascontiguousarray(feet), frames)
-    return frames
-
-
-@njit(cache=True)
-def _write_frames(ground: Ground, heading: Array, feet: Array, frames: Array) -> None:
-    c, s = heading[0, 0], heading[1, 0]
-    for i in range(len(feet)):
-        x, y = feet[i, 0], feet[i, 1]
+    frames, (c, s) = np.empty((len(feet), 3, 3)), heading[:, 0]
+    for (x, y, _), frame in zip(feet, frames, strict=True):
         _, nx, ny, nz = surface_at(ground, c * x - s * y, s * x + c * y)
-        write_surface_frame(c * nx + s * ny, c * ny - s * nx, nz, frames[i])
+        write_surface_frame(c * nx + s * ny, c * ny - s * nx, nz, frame)
+    return frames
 
 
 class QpSolution(NamedTuple):
@@ -144,10 +91,24 @@ class QpSolution(NamedTuple):
     iterations: int
 
 
-class UpdatedQp:
+class ForceLimits(NamedTuple):
+    """Friction [-], and least and most normal force of a foot in contact [N]."""
+
+    friction: float
+    least: float
+    most: float
+
+
+def limits_of(options: CentroidalOptions) -> ForceLimits:
+    """The limits of a planner's forces."""
+    return ForceLimits(options.friction, options.force_min, options.force_max)
+
+
+class ForceProblem:
     """min 1/2 x'P x + q'x  subject to  lower <= C x <= upper, warm-started with its last solution.
 
-    Write the new numbers into the attributes, then solve; P and C keep their patterns.
+    The last rows of C are those of friction. Write the new numbers into the attributes, then solve;
+    P and C keep their patterns.
 
     Attributes:
         hessian: values of the upper triangle of P; constraints: values of C; column by column.
@@ -156,20 +117,21 @@ class UpdatedQp:
 
     def __init__(
         self, hessian: Any, constraints: Any, moving: Literal["hessian", "constraints"],
-        time_limit: float = 0.0,
+        limits: ForceLimits, unit: float, time_limit: float = 0.0,
     ) -> None:  # fmt: skip
         """Set up.
 
         Args:
             hessian: upper triangle of P (n, n); constraints: C (m, n); scipy.sparse.csc_matrix.
             moving: which of the two matrices a solve takes anew.
+            limits: of the forces; unit: of the solver's [N].
             time_limit: the solver gives up after it [s]; 0: never.
         """
         rows, size = constraints.shape
-        self._matrices = (hessian, constraints)
+        self._matrices, self._limits, self._unit = (hessian, constraints), limits, unit
         self.hessian, self.constraints = hessian.data, constraints.data
         self.gradient = np.zeros(size)
-        self.lower, self.upper = np.full(rows, -1.0), np.full(rows, 1.0)
+        self.lower, self.upper = np.zeros((2, rows))
         self._name = "Px" if moving == "hessian" else "Ax"
         self._moving = self.hessian if moving == "hessian" else self.constraints
         self._settings = dict(SETTINGS)
@@ -177,8 +139,32 @@ class UpdatedQp:
             self._settings["time_limit"] = time_limit
         self._solver: Any = None
 
-    def solve(self) -> QpSolution:
-        """Solve with the numbers as they stand; never raises for what they are."""
+    def clip(self, forces: Array, contacts: Array) -> Array:
+        """Forces (..., 4, 3) [N] moved into their limits; zero for feet not in contact (..., 4).
+
+        The normal force is clipped first, then the tangents to what it allows.
+        """
+        friction, least, most = self._limits
+        normal = np.clip(forces[..., 2:], least, most)
+        tangents = np.clip(forces[..., :2], -friction * normal, friction * normal)
+        on = contacts[..., None] > 0.5
+        return np.where(on, np.concatenate((tangents, normal), axis=-1), 0.0)
+
+    def clipped(self, forces: Array, contacts: Array, frames: Array) -> Array:
+        """The same, along the axes of `frames` (..., 4, 3, 3), in the world."""
+        return along_axes(frames, self.clip(forces, contacts))
+
+    def solve(self, contacts: Array) -> QpSolution:
+        """Solve with the numbers as they stand; never raises for what they are.
+
+        A foot has contact where `contacts` (..., 4) are above 0.5.
+        """
+        feet, on = (contacts.size, ROWS), contacts.ravel() > 0.5
+        bounds = self.lower, self.upper
+        lower, upper = (each[-contacts.size * ROWS :].reshape(feet) for each in bounds)
+        lower[:], upper[:] = [-np.inf, 0.0] * 2 + [0.0], [0.0, np.inf] * 2 + [0.0]
+        lower[:, 4] = np.where(on, self._limits.least / self._unit, 0.0)
+        upper[:, 4] = self._limits.most / self._unit
         if not self._usable():
             return self._failed(0)
         try:

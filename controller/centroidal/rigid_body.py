@@ -15,16 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numba import njit
-from numpy.typing import NDArray
 
-from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import load_pinocchio
 from robots.robot import Robot
-from robots.rotations import log3, rotation_from_quaternion
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, log3, rotation_from_quaternion
 
 
 class SingleRigidBody(NamedTuple):
@@ -49,85 +44,11 @@ def standing_body(robot: Robot) -> SingleRigidBody:
     return SingleRigidBody(float(data.Ig.mass), data.Ig.inertia.copy(), data.com[0].copy())
 
 
-@njit(cache=True, error_model="numpy")
 def invert_symmetric(matrix: Array) -> Array:
-    """Inverse of a symmetric matrix (3, 3); not finite where there is none."""
-    a, b, c = matrix[0, 0], matrix[0, 1], matrix[0, 2]
-    d, e, f = matrix[1, 1], matrix[1, 2], matrix[2, 2]
-    inverse = np.empty((3, 3))
-    inverse[0, 0], inverse[1, 1], inverse[2, 2] = d * f - e * e, a * f - c * c, a * d - b * b
-    inverse[0, 1] = inverse[1, 0] = c * e - b * f
-    inverse[0, 2] = inverse[2, 0] = b * e - c * d
-    inverse[1, 2] = inverse[2, 1] = b * c - a * e
-    determinant = a * inverse[0, 0] + b * inverse[0, 1] + c * inverse[0, 2]
-    return inverse / determinant
-
-
-@njit(cache=True)
-def angular_input_map(arms: Array, inverse_inertia: Array, result: Array) -> None:
-    """Write d w' / d forces (3, 12) [rad/s^2/N]: I^-1 [r_i]x for each foot, side by side.
-
-    Args:
-        arms: from the centre of mass to the feet (4, 3) [m].
-        inverse_inertia: in the world (3, 3) [1/(kg m^2)].
-    """
-    for foot in range(4):
-        x, y, z = arms[foot]
-        for row in range(3):
-            a, b, c = inverse_inertia[row]
-            result[row, 3 * foot] = b * z - c * y
-            result[row, 3 * foot + 1] = c * x - a * z
-            result[row, 3 * foot + 2] = a * y - b * x
-
-
-@njit(cache=True)
-def advance(state: Array, angular: Array, linear: Array, dt: float, result: Array) -> None:
-    """Write the state (12,) after `dt` [s] of constant accelerations: the exact discretisation.
-
-    Args:
-        angular, linear: accelerations w' (3,) [rad/s^2] and v', gravity included (3,) [m/s^2].
-    """
-    for i in range(3):
-        w, v = state[6 + i], state[9 + i]
-        result[i] = state[i] + dt * w + 0.5 * dt * dt * angular[i]
-        result[3 + i] = state[3 + i] + dt * v + 0.5 * dt * dt * linear[i]
-        result[6 + i] = w + dt * angular[i]
-        result[9 + i] = v + dt * linear[i]
-
-
-@njit(cache=True)
-def discrete_step(
-    state: Array, forces: Array, arms: Array, mass: float, inverse_inertia: Array, dt: float,
-    result: Array,
-) -> None:  # fmt: skip
-    """Write the state (12,) after `dt` [s] of constant `forces` (4, 3) [N] on constant `arms`."""
-    angular_map = np.empty((3, 12))
-    angular_input_map(arms, inverse_inertia, angular_map)
-    angular, linear = np.zeros(3), np.zeros(3)
-    linear[2] = -GRAVITY
-    for foot in range(4):
-        for axis in range(3):
-            linear[axis] += forces[foot, axis] / mass
-            for row in range(3):
-                angular[row] += angular_map[row, 3 * foot + axis] * forces[foot, axis]
-    advance(state, angular, linear, dt, result)
-
-
-@njit(cache=True)
-def roll_out(
-    x0: Array, forces: Array, arms: Array, mass: float, inverse_inertia: Array, dt: Array,
-    states: Array,
-) -> None:  # fmt: skip
-    """Write the states (N, 12) after each of N steps from `x0` (12,).
-
-    Args:
-        forces, arms: (N, 4, 3) [N], [m]; dt: (N,) [s].
-        inverse_inertia: in the world (3, 3) [1/(kg m^2)], taken as constant.
-    """
-    state = x0
-    for k in range(forces.shape[0]):
-        discrete_step(state, forces[k], arms[k], mass, inverse_inertia, dt[k], states[k])
-        state = states[k]
+    """Inverse of a symmetric matrix (3, 3) by its upper half; not finite where there is none."""
+    matrix = np.triu(matrix) + np.triu(matrix, 1).T
+    adjugate = np.cross(matrix[[1, 2, 0]], matrix[[2, 0, 1]])
+    return adjugate / (matrix[0] * adjugate[0]).sum()
 
 
 class BodyState(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.centroidal.path import Path, plane_rotations
 from controller.centroidal.qp import Status, frames_below, level_frames
@@ -17,10 +16,8 @@ from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
 from robots.robot import Robot
-from robots.rotations import exp3
+from robots.rotations import Array, exp3
 from robots.terrain import Ground, height_at
-
-Array = NDArray[np.float64]
 
 
 class FootMotion(NamedTuple):

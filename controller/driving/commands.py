@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.gaits import GAITS
 from controller.options import DriveOptions
@@ -19,8 +18,7 @@ from runtime.options import Options, Range
 
 if TYPE_CHECKING:
     from robots.robot import Robot
-
-Array = NDArray[np.float64]
+    from robots.rotations import Array
 
 AUTO = "auto"
 # Speed [m/s] that `auto` counts for a yaw rate of 1 rad/s: that of a foot, 0.24 m from the centre.
@@ -38,34 +36,7 @@ class Goal(NamedTuple):
     gait: str = "stand"  # which goes nowhere, whatever the velocities
 
 
-class Commands(Protocol):
-    """Where a planner has its goal from: `Script`, or `CommandIntake`.
-
-    Attributes:
-        newest: the command in force; None before the first.
-        counts: of commands, by what became of them.
-    """
-
-    @property
-    def newest(self) -> Command | None:
-        """See above."""
-        ...
-
-    @property
-    def counts(self) -> Counter[str]:
-        """See above."""
-        ...
-
-    def goal(self, time: float) -> Goal:
-        """What is asked for at `time` [s] since the first plan."""
-        ...
-
-    def end(self) -> None:
-        """From now on the goal is to stand, whatever is commanded."""
-        ...
-
-
-def sequence_of(commands: Commands | None) -> int:
+def sequence_of(commands: CommandIntake | None) -> int:
     """The number of the command in force; -1 without one."""
     newest = None if commands is None else commands.newest
     return -1 if newest is None else newest.sequence
@@ -110,11 +81,11 @@ class CommandIntake:
             self.counts["silences"] += 1
 
     def goal(self, time: float = 0.0) -> Goal:
-        """What is asked for, whatever the `time`."""
+        """What is asked for, whatever the `time` [s] since the first plan."""
         return self._goal
 
     def end(self) -> None:
-        """See `Commands`; later commands are refused."""
+        """From now on the goal is to stand; later commands are refused."""
         self._goal, self._is_over = Goal(), True
 
     def _refusal(self, command: Command, now: float) -> str:
@@ -180,13 +151,8 @@ class ScriptStep(Options, frozen=True):
             raise ValueError(f"gait is {self.gait!r}; accepted: {', '.join(GAITS)}, {AUTO}")
 
 
-class CommandScript:
-    """Commands that follow each other at given times.
-
-    Attributes:
-        newest: the command in force; None before the first.
-        counts: of commands, by what became of them, see `CommandIntake`.
-    """
+class CommandScript(CommandIntake):
+    """Commands that follow each other at given times."""
 
     def __init__(self, steps: Sequence[ScriptStep], options: DriveOptions, gait: str) -> None:
         """Before the first step, all is zero; `gait` holds until a step names one.
@@ -194,7 +160,7 @@ class CommandScript:
         Raises:
             ValueError: a step that is not later than the one before.
         """
-        self._intake = CommandIntake(options)
+        super().__init__(options)
         self._commands: list[Command] = []
         command = Command(sequence=0, time=-1.0, forward=0.0, left=0.0, yaw_rate=0.0, gait=gait)
         for step in steps:
@@ -210,26 +176,12 @@ class CommandScript:
             )
             self._commands.append(command)
 
-    @property
-    def newest(self) -> Command | None:
-        """See above."""
-        return self._intake.newest
-
-    @property
-    def counts(self) -> Counter[str]:
-        """See above."""
-        return self._intake.counts
-
-    def goal(self, time: float) -> Goal:
+    def goal(self, time: float = 0.0) -> Goal:
         """The goal at `time` [s]; a nanosecond of slack: knot times are sums of 0.01 s."""
         while self._commands and self._commands[0].time <= time + 1e-9:
             command = self._commands.pop(0)
-            self._intake.offer(command, command.time)
-        return self._intake.goal()
-
-    def end(self) -> None:
-        """See `Commands`."""
-        self._intake.end()
+            self.offer(command, command.time)
+        return self._goal
 
 
 class ScriptClock:
@@ -240,7 +192,7 @@ class ScriptClock:
     """
 
     def __init__(
-        self, commands: Commands, options: DriveOptions, robot: Robot, period: float,
+        self, commands: CommandIntake, options: DriveOptions, robot: Robot, period: float,
         starts: Iterable[int],
     ) -> None:  # fmt: skip
         """Go through a whole script without a robot.

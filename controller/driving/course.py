@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.driving.commands import Commands, Goal
+from controller.driving.commands import CommandIntake, Goal
 from controller.gaits import GAITS, Gait, Swing
 from controller.options import DriveOptions
 from robots.legs import foot_positions_in_base
@@ -69,8 +69,8 @@ def pose_at(path: Array, knot: float) -> tuple[float, float, float]:
     place = min(max(knot, 0.0), len(path) - 1.0)
     k = min(int(place), len(path) - 2)
     s = place - k
-    a, b = path[k], path[k + 1]
-    return a[X] + s * (b[X] - a[X]), a[Y] + s * (b[Y] - a[Y]), a[YAW] + s * (b[YAW] - a[YAW])
+    row = path[k] + s * (path[k + 1] - path[k])
+    return row[X], row[Y], row[YAW]
 
 
 class Stride(NamedTuple):
@@ -183,7 +183,11 @@ class Course:
     """
 
     def __init__(
-        self, options: DriveOptions, robot: Robot, period: float, commands: Commands | None = None
+        self,
+        options: DriveOptions,
+        robot: Robot,
+        period: float,
+        commands: CommandIntake | None = None,
     ) -> None:
         """Stand at the origin at knot 0.
 

@@ -85,9 +85,7 @@ def edge_at(ground: Ground, x: float, y: float) -> float:
     """How far the ground around a place is from a plane through it [m]; 0 on a slope."""
     most, middle, d = 0.0, height_at(ground, x, y), EDGE_DISTANCE
     for dx, dy in ((d, 0.0), (0.0, d), (0.7 * d, 0.7 * d), (0.7 * d, -0.7 * d)):
-        bend = (
-            height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
-        )
+        bend = height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
         most = max(most, abs(bend))
     return most
 
@@ -172,16 +170,12 @@ def feet_in_base(
     c, s = np.cos(base[2]), np.sin(base[2])
     for foot in range(4):
         x, y = feet[foot, 0] - base[0], feet[foot, 1] - base[1]
-        out[0, foot, 0], out[0, foot, 1] = c * x + s * y, -s * x + c * y
-        out[0, foot, 2] = feet[foot, 2] - height
+        x, y = c * x + s * y, -s * x + c * y
         u, v = speeds[foot, 0], speeds[foot, 1]
-        out[1, foot, 0] = c * u + s * v - base[3] + base[5] * out[0, foot, 1]
-        out[1, foot, 1] = -s * u + c * v - base[4] - base[5] * out[0, foot, 0]
-        out[1, foot, 2] = speeds[foot, 2] - height_rate
-        place = apply_transposed(T, triple(out[0, foot]))
-        speed = minus(apply_transposed(T, triple(out[1, foot])), cross(triple(spin), place))
-        for i in range(3):
-            out[0, foot, i], out[1, foot, i] = place[i], speed[i]
+        u, v = c * u + s * v - base[3] + base[5] * y, -s * u + c * v - base[4] - base[5] * x
+        place = apply_transposed(T, (x, y, feet[foot, 2] - height))
+        speed = apply_transposed(T, (u, v, speeds[foot, 2] - height_rate))
+        out[0, foot], out[1, foot] = place, minus(speed, cross(triple(spin), place))
 
 
 @njit(cache=True)
@@ -238,7 +232,7 @@ def fit_plane(path: Array, knot: float, period: float, ground: Ground, plane: Ar
             along_squares += weight * a * a
             across += weight * b * z
             across_squares += weight * b * b
-    plane[0], plane[1], plane[2] = height / total, along / along_squares, across / across_squares
+    plane[:] = height / total, along / along_squares, across / across_squares
 
 
 @njit(cache=True)

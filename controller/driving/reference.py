@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from controller.driving.commands import Commands
+from controller.driving.commands import CommandIntake
 from controller.driving.course import LONGEST_LEAP, Course, Move
 from controller.driving.footholds import choose_footholds, fit_planes
 from controller.driving.window import fill_window
@@ -28,7 +28,7 @@ class DrivenReference:
 
     def __init__(
         self, options: DriveOptions, robot: Robot, period: float,
-        commands: Commands | None = None, ground: Ground | None = None,
+        commands: CommandIntake | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Stand at the origin at knot 0, on `ground` or a level floor; see `Course`."""
         self.course = Course(options, robot, period, commands)
@@ -40,7 +40,7 @@ class DrivenReference:
         self._ahead: tuple[Array, Array, Array] | None = None  # of the last window
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """That it follows."""
         return self.course.commands
 

@@ -18,7 +18,7 @@ from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array
-from robots.vectors import Vector, apply_transposed, triple
+from robots.vectors import Vector, apply_transposed, cross, dot, triple
 from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 FRICTION: Final = 0.5  # of the pyramid that forces stay in, below the real one
@@ -106,13 +106,12 @@ def feed_forward(
 @njit(cache=True)
 def joint_rates(jacobian: Array, speed: Array, rates: Array) -> None:
     """Write the rates (3) [rad/s] that give a foot a speed (3) [m/s]; zeros of a stretched leg."""
-    a, b, c = jacobian[:, 0], jacobian[:, 1], jacobian[:, 2]
+    a, b, c = triple(jacobian[:, 0]), triple(jacobian[:, 1]), triple(jacobian[:, 2])
     rates[:] = 0.0
-    ab = _cross(a, b)
-    volume = ab[0] * c[0] + ab[1] * c[1] + ab[2] * c[2]
+    ab, bc, ca = cross(a, b), cross(b, c), cross(c, a)
+    volume = dot(ab, c)
     if abs(volume) < SINGULAR:
         return
-    bc, ca = _cross(b, c), _cross(c, a)
     for i in range(3):
         rates[0] += bc[i] * speed[i] / volume
         rates[1] += ca[i] * speed[i] / volume
@@ -120,17 +119,12 @@ def joint_rates(jacobian: Array, speed: Array, rates: Array) -> None:
 
 
 @njit(cache=True)
-def _cross(a: Array, b: Array) -> tuple[float, float, float]:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@njit(cache=True)
 def tilt_base(pitch: float, roll: float, T: Array) -> None:
     """Write the axes of a base as columns (3, 3), in the level axes of its heading."""
     c, s, cr, sr = np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
-    T[0, 0], T[0, 1], T[0, 2] = c, s * sr, s * cr
-    T[1, 0], T[1, 1], T[1, 2] = 0.0, cr, -sr
-    T[2, 0], T[2, 1], T[2, 2] = -s, c * sr, c * cr
+    T[0] = c, s * sr, s * cr
+    T[1] = 0.0, cr, -sr
+    T[2] = -s, c * sr, c * cr
 
 
 @njit(cache=True)
@@ -179,7 +173,7 @@ def fill_window(
         spin[1], spin[2] = np.cos(roll) * pitch_rate, -np.sin(roll) * pitch_rate
         place_feet(start + k, period, swings, targets, holds, feet, speeds, contacts[k])
         feet_in_base(feet, speeds, base, height, height_rate, T, spin, relative)
-        q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], height
+        q[k, :3] = base[0], base[1], height
         set_orientation(base[2], pitch, roll, q[k, 3:7])
         q[k, 7:] = inverse_kinematics(legs, relative[0])
         v[k] = 0.0

@@ -15,8 +15,10 @@ from robots.legs import foot_positions_in_base, inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.profiles import bump, minimum_jerk
 from robots.robot import Robot
+from robots.rotations import Array
 
 FRICTION = 0.5  # of the pyramid that the reference's forces stay in, below the real one [-]
+EDGES = np.vstack((FRICTION * np.array([[1, -1, 0, 0], [0, 0, 1, -1]]), np.ones(4)))  # (3, 4)
 REGULARISATION = 1e-3  # weight of the force magnitudes against the base wrench [-]
 DIFFERENCE_STEP = 1e-3  # of the central differences that give velocity and acceleration [s]
 
@@ -28,12 +30,12 @@ class FootPath:
     symmetrically about the neutral posture (Raibert's neutral point).
     """
 
-    def __init__(self, gait: Gait, foot: int, neutral: NDArray[np.float64], speed: float) -> None:
+    def __init__(self, gait: Gait, foot: int, neutral: Array, speed: float) -> None:
         """`neutral` is the foot's place below the standing base [m], (3,); `speed` in [m/s]."""
         self._gait, self._foot, self._speed = gait, foot, speed
         self._neutral = neutral
 
-    def foothold(self, cycle: int) -> NDArray[np.float64]:
+    def foothold(self, cycle: int) -> Array:
         """Foothold before the lift-off of stride `cycle` in the world [m], (3,)."""
         hold = self._neutral.copy()
         if cycle > 0:
@@ -42,7 +44,7 @@ class FootPath:
             hold[0] += self._gait.distance(0.5 * (landed + leaves), self._speed)
         return hold
 
-    def position(self, time: float) -> NDArray[np.float64]:
+    def position(self, time: float) -> Array:
         """Position of the foot's centre in the world at `time` [s]: [m], (3,)."""
         gait = self._gait
         cycle = gait.cycle(self._foot, time)
@@ -58,12 +60,6 @@ class FootPath:
         return position
 
 
-def pyramid(friction: float) -> NDArray[np.float64]:
-    """Edges of the linearised friction cone as columns, (3, 4)."""
-    mu = friction
-    return np.array([[mu, -mu, 0.0, 0.0], [0.0, 0.0, mu, -mu], [1.0, 1.0, 1.0, 1.0]])
-
-
 class FeedForward:
     """Contact-consistent inverse dynamics.
 
@@ -75,15 +71,14 @@ class FeedForward:
         """`model` is Pinocchio's of the robot."""
         self._model, self._data = model, model.createData()
         self._frames, self._most = foot_frame_ids(model), robot.torque_limit
-        self._edges = pyramid(FRICTION)
 
     def __call__(
         self,
-        q: NDArray[np.float64],
-        v: NDArray[np.float64],
-        a: NDArray[np.float64],
+        q: Array,
+        v: Array,
+        a: Array,
         contacts: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Joint torque [N m], (12,), for q (19,), v (18,), a (18,) and stance feet (4,)."""
         wrench = pin.rnea(self._model, self._data, q, v, a)
         pin.computeJointJacobians(self._model, self._data, q)
@@ -92,7 +87,7 @@ class FeedForward:
             jacobian = pin.getFrameJacobian(
                 self._model, self._data, self._frames[foot], pin.LOCAL_WORLD_ALIGNED
             )
-            columns.append(jacobian[:3].T @ self._edges)
+            columns.append(jacobian[:3].T @ EDGES)
         if not columns:
             return np.clip(wrench[6:], -self._most, self._most)
         generators = np.hstack(columns)
@@ -117,7 +112,7 @@ class KinematicGait:
         neutral = feet + np.array([0.0, 0.0, self.height])
         self._paths = [FootPath(gait, i, neutral[i], speed) for i in range(4)]
 
-    def configuration(self, time: float) -> NDArray[np.float64]:
+    def configuration(self, time: float) -> Array:
         """q at `time` [s], (19,)."""
         base = np.array([self.gait.distance(time, self.speed), 0.0, self.height])
         feet = np.array([path.position(time) for path in self._paths])
@@ -168,7 +163,7 @@ def _stride(gait: Gait, speed: float) -> float:
 
 def _sample(
     model: pin.Model, walk: KinematicGait, torque: FeedForward, time: float, period: float
-) -> tuple[NDArray[np.float64], ...]:
+) -> tuple[Array, ...]:
     """q, v, torque and contacts of one knot; the torque is that of the knot's middle."""
     q, v, _ = _motion(model, walk, time)
     contacts = walk.gait.contacts(time)
@@ -177,9 +172,7 @@ def _sample(
     return q, v, tau, contacts.astype(float)
 
 
-def _motion(
-    model: pin.Model, walk: KinematicGait, time: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _motion(model: pin.Model, walk: KinematicGait, time: float) -> tuple[Array, Array, Array]:
     """q, v and a by central differences on the configuration manifold."""
     h = DIFFERENCE_STEP
     before, q, after = (walk.configuration(time + s) for s in (-h, 0.0, h))

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceTrajectory
 from robots.planar_pose import PlanarPose
+from robots.rotations import Array
 from robots.state import difference, integrate
 from runtime.messages import GroundTruth, SensorReading
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
-
-Array = NDArray[np.float64]
 
 MOST_SAMPLES = 1_000_000  # of a trajectory: 424 MB
 LEAST_PERIOD = 1e-6  # between its own [s]

@@ -9,9 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.driving.commands import Commands
-
-Array = NDArray[np.float64]
+from controller.driving.commands import CommandIntake
+from robots.rotations import Array
 
 TILT_TIME = 0.2  # before and after an instant, in which the robot may tilt as its reference [s]
 
@@ -35,7 +34,7 @@ class Reference(Protocol):
     """What a planner tracks, a horizon at a time."""
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> CommandIntake | None:
         """That it follows; None where it is not driven."""
         ...
 
@@ -78,7 +77,7 @@ class ReferenceTrajectory:
     loop: int = 1
     loop_shift: Array = field(default_factory=lambda: np.zeros(3))
     gains: Array = field(default_factory=lambda: np.zeros(0))
-    commands: Commands | None = field(default=None, init=False)  # it is not driven
+    commands: CommandIntake | None = field(default=None, init=False)  # it is not driven
 
     def __post_init__(self) -> None:
         if self.gains.size == 0:

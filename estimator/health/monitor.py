@@ -7,8 +7,6 @@ after `READMIT_TIME`. Readings apart by more than `LARGEST_GAP` are not compared
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -54,6 +52,11 @@ from robots.imu_units import accelerometer_doubt, gyroscope_doubt
 from robots.rotations import Array
 
 _MOTORS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)
+_MEMBERS = {
+    "orientation": ("",), "gyroscope": ("",), "accelerometer": ("",), "joint position": _MOTORS,
+    "joint velocity": _MOTORS, "joint torque": _MOTORS, "foot force": FOOT_NAMES,
+}  # fmt: skip
+"""Of each group of sensors, in the order of `Past.sound`."""
 
 AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 """Of the accelerometer's range."""
@@ -65,26 +68,12 @@ SATURATED = 0.95
 """Of the torque limit, and of the accelerometer's range: from there a number may be constant."""
 
 
-class Health(NamedTuple):
-    """Which sensors of one reading may be used.
-
-    `any_fault` is true while a sensor is left out because it is faulty. An accelerometer at its
-    rail is left out for that reading and is no fault: a blow does that to a sound one.
-    """
-
-    orientation: bool
-    gyroscope: bool
-    accelerometer: bool
-    joint_position: Mask  # (12)
-    joint_velocity: Mask  # (12)
-    joint_torque: Mask  # (12)
-    foot_force: Mask  # (4)
-    any_fault: bool
-
-
 @njit(cache=True)
-def judge(past: Past, robot: RobotRecord, row: Array, time: float) -> Health:
-    """Judge a reading's row (50, see `rows`) at its time [s].
+def judge(past: Past, robot: RobotRecord, row: Array, time: float) -> None:
+    """Judge a reading's row (50, see `rows`) at its time [s]: writes `sound` and `faulty`.
+
+    An accelerometer at its rail is left out for that reading and is no fault: a blow does that to a
+    sound one.
 
     A reading as old as the last one, or without a time, is checked for its range only and
     forgotten.
@@ -113,23 +102,6 @@ def judge(past: Past, robot: RobotRecord, row: Array, time: float) -> Health:
         past.doubt[1] = 0.0
     sound[ACCELEROMETER] = sound[ACCELEROMETER] and not railed
     past.sound[:], past.faulty = sound, 1.0 if faulty else 0.0
-    return verdict(past)
-
-
-@njit(cache=True)
-def verdict(past: Past) -> Health:
-    """The verdict on the last reading; nothing is at fault before the first."""
-    sound = past.sound > 0.0
-    return Health(
-        sound[ATTITUDE_SENSOR],
-        sound[GYRO_SENSOR],
-        sound[ACCELEROMETER],
-        sound[POSITION_SENSOR:VELOCITY_SENSOR],
-        sound[VELOCITY_SENSOR:TORQUE_SENSOR],
-        sound[TORQUE_SENSOR:FORCE_SENSOR],
-        sound[FORCE_SENSOR:JUDGED],
-        past.faulty > 0.0,
-    )
 
 
 @njit(cache=True, inline="always")
@@ -150,8 +122,17 @@ def _compare(
 
 
 def faults(past: Past) -> tuple[str, ...]:
-    """What is wrong with the last reading, in words: `fault_names`, with what to look at."""
-    names = list(fault_names(verdict(past)))
+    """What is wrong with the last reading, in words, with what to look at.
+
+    A group of sensors of which all are left out is named once.
+    """
+    names: list[str] = []
+    first = 0
+    for group, members in _MEMBERS.items() if past.faulty else ():
+        sound = past.sound[first : first + len(members)]
+        bad = [f"{group} {member}" for member, ok in zip(members, sound, strict=True) if not ok]
+        names += bad if sound.any() else [group]
+        first += len(members)
     mean, turns = past.doubt.tolist()
     if mean and "accelerometer" in names:
         names[names.index("accelerometer")] = accelerometer_doubt(mean)
@@ -160,32 +141,6 @@ def faults(past: Past) -> tuple[str, ...]:
     if past.repeats >= MOST_REPEATS:
         names.append("time of the readings, which stands still: is the robot's clock running?")
     return tuple(names)
-
-
-def fault_names(health: Health) -> tuple[str, ...]:
-    """The sensors that are left out, in words; a group of which all are is named once."""
-    if not health.any_fault:
-        return ()
-    names = [
-        name
-        for name, sound in (
-            ("orientation", health.orientation),
-            ("gyroscope", health.gyroscope),
-            ("accelerometer", health.accelerometer),
-        )
-        if not sound
-    ]
-    names += _named("joint position", health.joint_position, _MOTORS)
-    names += _named("joint velocity", health.joint_velocity, _MOTORS)
-    names += _named("joint torque", health.joint_torque, _MOTORS)
-    names += _named("foot force", health.foot_force, FOOT_NAMES)
-    return tuple(names)
-
-
-def _named(group: str, sound: Mask, members: tuple[str, ...]) -> list[str]:
-    if not sound.any():
-        return [group]
-    return [f"{group} {members[i]}" for i in np.flatnonzero(~sound)]
 
 
 @njit(cache=True)

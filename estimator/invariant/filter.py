@@ -3,11 +3,11 @@
 After Hartley, Ghaffari, Eustice, Grizzle, "Contact-aided invariant extended Kalman filtering for
 robot state estimation" (IJRR 39(4), 2020): the right-invariant error on SE_6(3), prediction by the
 inertial unit, feet by kinematics, contacts added at touchdown and taken out at liftoff.
-`InvariantOptions.published()` is that and no more. Added, each with its switch, so that it has what
-its rivals have: the IMU's orientation with a constant error as a state, the height of known ground,
-the joints' velocities, feet that roll, Huber's weight for a foot that slips, a jump that all stance
-feet see. Rolling matters most: on a simulated walk at 0.2 m/s the base velocity errs by 1.7 mm/s
-RMS with it and by 12.9 mm/s without.
+The option `published` is that and no more. Added, so that it has what its rivals have: the IMU's
+orientation with a constant error as a state, the height of known ground, the joints' velocities,
+feet that roll, Huber's weight for a foot that slips, a jump that all stance feet see. Rolling
+matters most: on a simulated walk at 0.2 m/s the base velocity errs by 1.7 mm/s RMS with it and by
+12.9 mm/s without.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.contacts import heights_at_start, touch, update_contacts
+from estimator.contacts import LARGEST_GAP, LARGEST_SPEED, stand, update_contacts
 from estimator.invariant.measurements import (
     LegReadings,
     add_contact,
@@ -42,8 +42,8 @@ from estimator.invariant.state import (
 )
 from estimator.kernel_filter import KernelFilter, lose, take_in
 from estimator.options import InvariantOptions
-from estimator.record import record_of, robot_record
 from estimator.rows import ACCELERATION, CONTACT, FORCE, GYRO, SENSORS, STATUS, TIME, Q, V
+from robots.conventions import GRAVITY
 from robots.legs import Legs
 from robots.record import Record
 from robots.robot import Robot
@@ -62,11 +62,9 @@ class InvariantFilter(KernelFilter):
         heading: float = 0.0,
     ) -> None:  # fmt: skip
         """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
-        self.options, numbers = options, robot_record(robot, options.legs.foot_radius)
         super().__init__(
-            tick, new_memory(), record_of(options), numbers, ground or make_ground(),
-            heading=heading,
-        )  # fmt: skip
+            tick, new_memory(), options, robot, ground or make_ground(), heading=heading
+        )
 
     @property
     def covariance(self) -> Array:
@@ -89,11 +87,6 @@ class InvariantFilter(KernelFilter):
         """Rows (3, 3): gyroscope [rad/s], accelerometer [m/s2], orientation sensor [rad]."""
         return self._memory.biases.copy()
 
-    @property
-    def foot_positions(self) -> Array:
-        """Estimated contact points' sphere centres in the world (4, 3) [m]."""
-        return self._memory.vectors[2:].copy()
-
 
 @njit(cache=True)
 def tick(
@@ -107,8 +100,7 @@ def tick(
     if not take_in(m, robot[0], reading, estimate):
         return
     dt = reading[TIME] - m.time
-    largest_gap = parameters.legs.largest_gap
-    if not (0.0 <= dt <= largest_gap and advance(m, legs, row, dt, ground, parameters)):
+    if not (0.0 <= dt <= LARGEST_GAP and advance(m, legs, row, dt, ground, parameters)):
         lose(m, estimate)
         restart(m, legs, row, m.place, ground, parameters)
     m.time = reading[TIME]
@@ -131,15 +123,15 @@ def advance(
     A reading as old as the last one (dt = 0) only corrects.
     """
     omega, acceleration = row[4:7] - memory.biases[0], row[7:10] - memory.biases[1]
-    before, gravity = memory.rotation.copy(), parameters.legs.gravity
-    predict_mean(memory.rotation, memory.vectors, omega, acceleration, gravity, dt)
+    before = memory.rotation.copy()
+    predict_mean(memory.rotation, memory.vectors, omega, acceleration, dt)
     sensed = sense_legs(legs, memory.rotation, omega, row, parameters)
     weights = weigh_contacts(memory, sensed, row[FORCE:], dt, parameters)
     if dt > 0.0:
-        phi = transition(before, memory.vectors, omega, acceleration, gravity, dt)
+        phi = transition(before, memory.vectors, omega, acceleration, dt)
         predict_errors(memory, phi, sensed, weights, acceleration, dt, parameters)
     look_below(ground, memory.vectors[2:], memory.ground)
-    return measure(memory, row, sensed, weights, parameters) and healthy(memory, parameters)
+    return measure(memory, row, sensed, weights, parameters) and healthy(memory)
 
 
 @njit(cache=True)
@@ -149,7 +141,7 @@ def weigh_contacts(
     """Take foot forces (4) [N] in; how firmly each foot stands (4), 0 in the air."""
     update_contacts(memory.contact, forces, sensed.positions, dt, parameters.legs)
     residuals, trust = sensed.by_feet - memory.vectors[0], memory.contact[2]
-    if parameters.use_jump:
+    if not parameters.published:
         open_for_jump(memory.covariance, residuals, trust, memory.jump, dt, parameters)
     return contact_weights(memory.covariance, residuals, trust, parameters)
 
@@ -164,23 +156,23 @@ def predict_errors(
     While a push is taken in no contact stands: feet slip before they hold.
     """
     standing = np.zeros(4) if memory.jump[1] > 0.0 else weights
-    if parameters.use_rolling:
+    if not parameters.published:
         roll_feet(
             memory.vectors, phi, memory.rotation, sensed.rolling, sensed.spins, standing, dt,
             sensed.radius,
         )  # fmt: skip
     felt = memory.rotation @ acceleration
-    felt[2] -= parameters.legs.gravity
+    felt[2] -= GRAVITY
     noises = contact_noises(standing, parameters)
     specific = np.sqrt((felt * felt).sum())
     predict_covariance(memory.covariance, phi, specific, noises, dt, parameters)
 
 
 @njit(cache=True)
-def healthy(memory: Memory, parameters: InvariantOptions) -> bool:
+def healthy(memory: Memory) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     velocity = memory.vectors[0]
-    if not (velocity * velocity).sum() < parameters.legs.largest_speed**2:
+    if not (velocity * velocity).sum() < LARGEST_SPEED**2:
         return False
     for i in range(memory.covariance.shape[0]):
         if not 0.0 < memory.covariance[i, i] < 1e8:
@@ -198,24 +190,17 @@ def restart(
     memory: Memory, legs: Legs, row: Array, place: Array, ground: Ground,
     parameters: InvariantOptions,
 ) -> None:  # fmt: skip
-    """Place the base at `place` (2) [m] with the height and velocity that the legs give.
+    """Place the base at `place` (2) [m] as `stand` has it, with the measured orientation.
 
-    The orientation is the measured one. Feet in contact stand on the ground; without any, the
-    lowest foot touches it and the velocity is zero. Ground of unknown height is level at z = 0
-    here. The biases begin at zero.
+    The biases begin at zero.
     """
     memory.rotation[:] = measured_rotation(row)
     sensed = sense_legs(legs, memory.rotation, row[4:7], row, parameters)
-    touch(memory.contact, row[FORCE:], sensed.positions, parameters.legs)
-    weights, total = memory.contact[1], memory.contact[1].sum()
-    heights = heights_at_start(memory.ground, ground, sensed.positions, place, legs.foot_radius)
-    height, velocity = heights.max(), np.zeros(3)
-    if total > 0.5:
-        height = (weights * heights).sum() / total
-        velocity = weights / total @ sensed.by_feet
-    memory.vectors[0] = velocity
-    memory.vectors[1] = np.array([place[0], place[1], height])
-    memory.biases[:], memory.jump[:] = 0.0, 0.0
+    memory.vectors[1, :2], memory.biases[:] = place, 0.0
+    memory.vectors[1, 2], memory.vectors[0] = stand(
+        memory, row[FORCE:], sensed.positions, sensed.by_feet, place, ground, legs.foot_radius,
+        parameters.legs,
+    )  # fmt: skip
     start_covariance(memory.covariance, memory.rotation, memory.vectors[1], parameters)
     for foot in range(4):
         add_contact(

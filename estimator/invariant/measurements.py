@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from estimator.contacts import LEAST_TRUST, feet_agree_on_jump, foot_weights, jump_is_open
+from estimator.contacts import (
+    JUMP_NOISE,
+    JUMP_PERSISTENCE,
+    JUMP_SCATTER,
+    LEAST_TRUST,
+    feet_agree_on_jump,
+    foot_weights,
+    jump_is_open,
+)
 from estimator.invariant.state import (
     ERRORS,
     FEET,
@@ -23,6 +31,7 @@ from estimator.invariant.state import (
     Memory,
     move_by,
 )
+from estimator.kernel_filter import attitude
 from estimator.options import InvariantOptions
 from robots.legs import (
     Legs,
@@ -38,6 +47,7 @@ from robots.rotations import (
     rotation_from_quaternion,
     skew,
 )
+from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 MOST_ROWS = 31
 """Orientation, and position, velocity and height of four feet."""
@@ -75,7 +85,7 @@ def sense_legs(
     positions, velocities, rolling = leg_measurements(
         legs, rotation, omega, joints, rates, legs.foot_radius
     )
-    if not parameters.use_rolling:
+    if parameters.published:
         rolling[:] = 0.0
     jacobians = foot_jacobians_in_base(legs, joints)
     spins, noise, rate_noise = np.empty((4, 3)), np.empty((4, 3, 3)), np.empty((4, 3, 3))
@@ -122,11 +132,11 @@ def open_for_jump(
     residuals (4, 3) of the velocity by each foot [m/s], trust (4). The noise is isotropic in the
     velocity alone, so the filter stays equivariant.
     """
-    legs = parameters.legs
-    agree = feet_agree_on_jump(residuals, trust, velocity_variance(covariance), legs)
-    if jump_is_open(jump, agree, dt, legs):
+    variance, noise = velocity_variance(covariance), parameters.legs.foot_velocity_noise
+    agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER)
+    if jump_is_open(jump, agree, dt, JUMP_PERSISTENCE):
         for i in range(3):
-            covariance[VELOCITY + i, VELOCITY + i] += legs.jump_noise**2 * dt
+            covariance[VELOCITY + i, VELOCITY + i] += JUMP_NOISE**2 * dt
 
 
 @njit(cache=True)
@@ -140,9 +150,9 @@ def contact_weights(
     covariance: Array, residuals: Array, trust: Array, parameters: InvariantOptions
 ) -> Array:
     """How firmly each foot stands, (4): its trust, less where it moves alone (Huber's weight)."""
-    if parameters.use_huber:
-        return foot_weights(velocity_variance(covariance), residuals, trust, parameters.legs)
-    return np.where(trust > LEAST_TRUST, trust, 0.0)
+    if parameters.published:
+        return np.where(trust > LEAST_TRUST, trust, 0.0)
+    return foot_weights(velocity_variance(covariance), residuals, trust, parameters.legs)
 
 
 @njit(cache=True)
@@ -199,7 +209,7 @@ def observe_velocity(
     Not of the paper. nu = by_foot - v with H = I at v, and what gyroscope bias and rolling add:
     R [h]_x - [r e_z]_x R at the bias, -[spin]_x [r e_z]_x at the rotation.
     by_foot (3) [m/s], spin (3) of the calf [rad/s], relative R h (3) [m], all in world axes;
-    to_centre [r e_z]_x (3, 3), zero where contacts do not roll; noise (3, 3) [m2/s2].
+    to_centre [r e_z]_x (3, 3); noise (3, 3) [m2/s2].
     """
     for i in range(3):
         rows.nu[at + i] = by_foot[i] - vectors[0, i]
@@ -247,7 +257,7 @@ def observe_orientation(
 @njit(cache=True)
 def measured_rotation(row: Array) -> Array:
     """Rotation (3, 3) base to world of a reading's row (50), by the IMU itself."""
-    return rotation_from_quaternion(row[:4] / np.sqrt((row[:4] * row[:4]).sum()))
+    return rotation_from_quaternion(attitude(row))
 
 
 @njit(cache=True)
@@ -259,7 +269,7 @@ def measure(
     weights (4): how firmly each foot stands.
     """
     rows, at = empty_rows(), 0
-    if parameters.use_orientation:
+    if not parameters.published:
         at = observe_orientation(
             rows, at, memory.rotation, measured_rotation(row), memory.biases[2],
             parameters.orientation_noise**2,
@@ -290,56 +300,17 @@ def observe_foot(
     at = observe_position(
         rows, at, vectors, foot, sensed.positions[foot], sensed.position_noise[foot]
     )
-    if parameters.use_foot_velocity:
-        to_centre = skew(np.array([0.0, 0.0, radius if parameters.use_rolling else 0.0]))
-        at = observe_velocity(
-            rows, at, vectors, sensed.by_feet[foot], sensed.spins[foot], sensed.positions[foot],
-            memory.rotation, to_centre, softening * sensed.velocity_noise[foot],
-        )  # fmt: skip
-    if parameters.use_height and not np.isnan(memory.ground[foot]):
+    if parameters.published:
+        return at
+    at = observe_velocity(
+        rows, at, vectors, sensed.by_feet[foot], sensed.spins[foot], sensed.positions[foot],
+        memory.rotation, skew(np.array([0.0, 0.0, radius])),
+        softening * sensed.velocity_noise[foot],
+    )  # fmt: skip
+    if not np.isnan(memory.ground[foot]):
         variance, height = softening * parameters.height_noise**2, memory.ground[foot] + radius
         at = observe_height(rows, at, vectors, foot, height, variance)
     return at
-
-
-@njit(cache=True)
-def factor(matrix: Array) -> bool:
-    """Cholesky's L (m, m) in place of the lower half; False where it is not positive.
-
-    numpy's own raises, and a filter in a control loop must not.
-    """
-    for i in range(matrix.shape[0]):
-        rest = 0.0
-        for j in range(i + 1):
-            rest = matrix[i, j]
-            for k in range(j):
-                rest -= matrix[i, k] * matrix[j, k]
-            if j < i:
-                matrix[i, j] = rest / matrix[j, j]
-        if not 0.0 < rest < np.inf:
-            return False
-        matrix[i, i] = np.sqrt(rest)
-    return True
-
-
-@njit(cache=True)
-def solve(lower: Array, right: Array) -> None:
-    """right (m, n) <- (L L^T)^-1 right, in place."""
-    m = lower.shape[0]
-    for i in range(m):
-        for k in range(i):
-            _subtract(right, i, lower[i, k], k)
-        right[i] /= lower[i, i]
-    for i in range(m - 1, -1, -1):
-        for k in range(i + 1, m):
-            _subtract(right, i, lower[k, i], k)
-        right[i] /= lower[i, i]
-
-
-@njit(cache=True)
-def _subtract(rows: Array, i: int, factor: float, k: int) -> None:
-    for column in range(rows.shape[1]):
-        rows[i, column] -= factor * rows[k, column]
 
 
 @njit(cache=True)
@@ -352,9 +323,11 @@ def correct(memory: Memory, H: Array, nu: Array, N: Array) -> bool:  # noqa: N80
     P = memory.covariance
     transposed_gain = H @ P
     S = transposed_gain @ H.T + N
-    if not factor(S):
+    lower = np.zeros_like(S)
+    if not factorise(S, lower):
         return False
-    solve(S, transposed_gain)
+    solve_lower(lower, transposed_gain)
+    solve_lower_transposed(lower, transposed_gain)
     K = np.ascontiguousarray(transposed_gain.T)
     delta = K @ nu
     move_by(delta[:GYROSCOPE], memory.rotation, memory.vectors)

@@ -16,6 +16,7 @@ from numba import njit
 from estimator import record
 from estimator.options import InvariantOptions
 from estimator.record import memory_type
+from robots.conventions import GRAVITY
 from robots.record import Record
 from robots.rotations import Array, exp3, skew
 
@@ -97,7 +98,7 @@ def move_by(xi: Array, rotation: Array, vectors: Array) -> None:
 
 @njit(cache=True)
 def predict_mean(
-    rotation: Array, vectors: Array, omega: Array, acceleration: Array, gravity: float, dt: float
+    rotation: Array, vectors: Array, omega: Array, acceleration: Array, dt: float
 ) -> None:
     """Strapdown integration over `dt` [s] with both inputs held, in place (Hartley, section 5).
 
@@ -106,7 +107,7 @@ def predict_mean(
     The contacts stand; `roll_feet` moves them.
     """
     gamma_0, gamma_1, gamma_2 = gammas(omega * dt)
-    g = np.array([0.0, 0.0, -gravity])
+    g = np.array([0.0, 0.0, -GRAVITY])
     vectors[1] += dt * vectors[0] + dt * dt * (rotation @ (gamma_2 @ acceleration) + 0.5 * g)
     vectors[0] += dt * (rotation @ (gamma_1 @ acceleration) + g)
     rotation[:] = rotation @ gamma_0
@@ -114,7 +115,7 @@ def predict_mean(
 
 @njit(cache=True)
 def transition(
-    before: Array, vectors: Array, omega: Array, acceleration: Array, gravity: float, dt: float
+    before: Array, vectors: Array, omega: Array, acceleration: Array, dt: float
 ) -> Array:
     """State transition Phi (30, 30) of `predict_mean`'s error.
 
@@ -125,7 +126,7 @@ def transition(
     """
     _, gamma_1, gamma_2 = gammas(omega * dt)
     turned = dt * (before @ gamma_1)
-    to_gravity = skew(np.array([0.0, 0.0, -gravity]))
+    to_gravity = skew(np.array([0.0, 0.0, -GRAVITY]))
     lever = before @ skew(acceleration)
     phi = np.eye(ERRORS)
     phi[VELOCITY : VELOCITY + 3, ROTATION : ROTATION + 3] = dt * to_gravity

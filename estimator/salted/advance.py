@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator import rows
-from estimator.contacts import contact_probability
-from estimator.health.monitor import Health
+from estimator.contacts import LARGEST_SPEED, contact_probability
+from estimator.kernel_filter import attitude
 from estimator.options import SaltedOptions
 from estimator.record import RobotRecord
 from estimator.salted.contacts import followers, lift_off, set_down, update_modes, watch_for_jump
@@ -37,6 +36,7 @@ from estimator.salted.memory import (
     Memory,
 )
 from estimator.salted.prediction import coast, predict, reset, start_covariance
+from robots.conventions import GRAVITY
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import StanceModel, stance_step
@@ -48,36 +48,45 @@ OFF_THE_LINE = 0.1
 """Standard deviation of the specific force between two readings from the line through them,
 relative to their difference."""
 TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
+LONGEST_BRIDGE = 0.02
+"""For so long without a reading the dynamics go on under the last torques; after that the
+velocities stay [s]."""
+SETTLING_TIME = 0.008
+"""After holding firmly for so long a foot counts in the search for jumps [s]."""
+FIRM_TIME = 0.03
+"""One foot at least must have held firmly for so long [s]."""
+SLOWEST_IMPACT = 0.05
+"""A foot that comes down more slowly makes no impact [m/s]."""
 
 
 @njit(cache=True, inline="always")
 def advance(
-    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, health: Health, dt: float,
+    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, dt: float,
     parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
     if dt > 1.5 * TICK:  # the accelerometer measures the last tick only
-        if not _bridge(m, model, row, health, dt - TICK, parameters):
+        if not _bridge(m, model, row, dt - TICK, parameters):
             return False
         dt = TICK
-    jumping, share = before_prediction(m, robot.legs, row, health, dt, parameters)
+    jumping, share = before_prediction(m, robot.legs, row, dt, parameters)
     load = flow(m, model, _standing(m), dt, parameters)
-    change = modes_after_prediction(m, robot.legs, row, health, dt, parameters, load)
+    change = modes_after_prediction(m, robot.legs, row, dt, parameters, load)
     if change.any():
-        change_modes(m, robot.legs, model, change, health.foot_force, parameters)
-    return correct_all(m, robot.legs, row, health, jumping, share, load, dt, parameters)
+        change_modes(m, robot.legs, model, change, parameters)
+    return correct_all(m, robot.legs, row, jumping, share, load, dt, parameters)
 
 
 @njit(cache=True, inline="always")
 def _bridge(
-    m: Memory, model: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
+    m: Memory, model: StanceModel, row: Array, gap: float, parameters: SaltedOptions
 ) -> bool:
     """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
     It goes on tick by tick, in a long gap at constant velocities. A foot that the dynamics would
     pull on no longer stands until the next reading.
     """
-    if gap > parameters.longest_bridge:
+    if gap > LONGEST_BRIDGE:
         coast(m, gap, parameters)
         return True
     standing, steps = _standing(m), max(1, round(gap / TICK))
@@ -85,7 +94,8 @@ def _bridge(
         load = flow(m, model, standing, gap / steps, parameters)
         standing[load < 0.0] = 0.0
         share = step / (steps + 1)
-        if health.accelerometer and not correct_between(m, row, share, gap / steps, parameters):
+        sound = m.past.sound[rows.ACCELEROMETER]
+        if sound and not correct_between(m, row, share, gap / steps, parameters):
             return False
     return True
 
@@ -103,12 +113,11 @@ def flow(
 
 @njit(cache=True)
 def change_modes(
-    m: Memory, legs: Legs, model: StanceModel, change: Array, sensed: NDArray[np.bool_],
-    parameters: SaltedOptions,
-) -> None:  # fmt: skip
+    m: Memory, legs: Legs, model: StanceModel, change: Array, parameters: SaltedOptions
+) -> None:
     """Let feet lift off, then touch down one after the other, in the order of their index.
 
-    change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
+    change (4) as `update_modes` gives it.
     """
     for foot in range(4):
         if change[foot] < 0.0:
@@ -120,7 +129,8 @@ def change_modes(
                 MINIMUM_APPROACH_SPEED, m.normal[foot].copy(),
             )  # fmt: skip
             if hit.transverse:
-                delay = parameters.touchdown_delay if sensed[foot] else np.inf
+                is_sensed = m.past.sound[rows.FORCE_SENSOR + foot]
+                delay = parameters.touchdown_delay if is_sensed else np.inf
                 terrain = np.sqrt(parameters.terrain_noise**2 + m.ground[VARIANCE, foot])
                 timed = timed_reset(hit, terrain, delay)
                 reset(m, legs, hit.v_plus, timed.jacobian, timed.noise, parameters)
@@ -134,12 +144,10 @@ def _standing(m: Memory) -> Array:
 
 
 @njit(cache=True)
-def start(
-    m: Memory, legs: Legs, row: Array, health: Health, place: Array, parameters: SaltedOptions
-) -> None:
+def start(m: Memory, legs: Legs, row: Array, place: Array, parameters: SaltedOptions) -> None:
     """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
     m.q[:2] = place
-    m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
+    m.q[3:7] = attitude(row)
     m.q[7:] = row[rows.POSITION : rows.VELOCITY]
     R = rotation_from_quaternion(m.q[3:7])
     m.q[2] = legs.foot_radius - (foot_positions_in_base(legs, m.q[7:]) @ R[2]).min()
@@ -149,50 +157,50 @@ def start(
     m.bias[:], m.previous[:], m.jump[:] = 0.0, 0.0, 0.0
     m.contact[:], m.contact[0] = 0.0, -1.0
     m.contact[1] = 0.5
-    m.force[:] = parameters.gravity * R[2]
+    m.force[:] = GRAVITY * R[2]
     start_covariance(m.P, parameters)
-    hold_torques(m, row, health)
+    hold_torques(m, row)
 
 
 @njit(cache=True)
-def hold_torques(m: Memory, row: Array, health: Health) -> None:
+def hold_torques(m: Memory, row: Array) -> None:
     """Keep the sound joint torques of a row; those that are not stay what they were."""
     for i in range(12):
-        if health.joint_torque[i]:
+        if m.past.sound[rows.TORQUE_SENSOR + i]:
             m.torque[i] = row[rows.TORQUE + i]
 
 
 @njit(cache=True)
 def before_prediction(
-    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions
+    m: Memory, legs: Legs, row: Array, dt: float, parameters: SaltedOptions
 ) -> tuple[bool, Array]:
     """Take the torques in and watch for a jump: whether one is under way, and shares of trust (4).
 
     A foot's share is what this reading leaves of its trust: nothing where an encoder of the leg is
     at fault, less than one where the foot slips after a jump.
     """
-    hold_torques(m, row, health)
-    if health.accelerometer:
+    hold_torques(m, row)
+    if m.past.sound[rows.ACCELEROMETER]:
         m.force[:] = _force(row)
-    share = _sound_legs(health)
+    share = _sound_legs(m)
     held = m.contact[HELD]
-    trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
-    if held.max() < parameters.firm_time:
+    trust = m.contact[TRUST] * share * np.minimum(1.0, held / SETTLING_TIME)
+    if held.max() < FIRM_TIME:
         trust[:] = 0.0
     for i in range(4):
-        if health.foot_force[i]:
+        if m.past.sound[rows.FORCE_SENSOR + i]:
             force = row[rows.FORCE + i] - m.contact[OFFSET, i]
             trust[i] *= contact_probability(force, True, parameters)
     residuals = _by_own_sensors(m, legs, row)
     jumping = watch_for_jump(m, residuals, trust, dt, parameters)
     if jumping:
-        share *= followers(residuals, trust, parameters)
+        share *= followers(residuals, trust)
     return jumping, share
 
 
 @njit(cache=True)
 def modes_after_prediction(
-    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions,
+    m: Memory, legs: Legs, row: Array, dt: float, parameters: SaltedOptions,
     load: Array,
 ) -> Array:  # fmt: skip
     """Find feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
@@ -205,10 +213,10 @@ def modes_after_prediction(
     terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
     deviation = np.sqrt(height_variances(m.P, feet) + terrain)
     forces = row[rows.FORCE :]
-    change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
+    change = update_modes(m, forces, clearance, deviation, load, dt, parameters)
     for i in range(4):
         down = feet.velocity[i] @ m.normal[i]
-        if change[i] > 0.0 and down > -parameters.slowest_impact:
+        if change[i] > 0.0 and down > -SLOWEST_IMPACT:
             set_down(m, i)
             change[i] = 0.0
     return change
@@ -216,7 +224,7 @@ def modes_after_prediction(
 
 @njit(cache=True)
 def correct_all(
-    m: Memory, legs: Legs, row: Array, health: Health, jumping: bool, share: Array, load: Array,
+    m: Memory, legs: Legs, row: Array, jumping: bool, share: Array, load: Array,
     dt: float, parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Take in all that is sound of a row (50), at the predicted state; False when it diverged.
@@ -224,15 +232,15 @@ def correct_all(
     jumping and share (4) as of `before_prediction`, load (4) predicted on the feet that stand [N].
     """
     d = np.zeros(m.P.shape[0])
-    if health.accelerometer:
+    if m.past.sound[rows.ACCELEROMETER]:
         take_accelerometer(m, d, _force(row), np.zeros(3), dt, parameters)
-    if health.gyroscope:
+    if m.past.sound[rows.GYRO_SENSOR]:
         take_gyroscope(m, d, row, parameters)
-    if health.orientation:
+    if m.past.sound[rows.ATTITUDE_SENSOR]:
         take_orientation(m, d, row, parameters)
-    take_encoders(m, d, row, health, parameters)
+    take_encoders(m, d, row, parameters)
     take_standing_feet(m, legs, d, load, m.contact[TRUST] * share, jumping, parameters)
-    return _apply(m, d) and healthy(m, parameters)
+    return _apply(m, d) and healthy(m)
 
 
 @njit(cache=True)
@@ -268,22 +276,22 @@ def _apply(m: Memory, d: Array) -> bool:
 
 
 @njit(cache=True)
-def healthy(m: Memory, parameters: SaltedOptions) -> bool:
+def healthy(m: Memory) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     if not (np.isfinite(m.q).all() and np.isfinite(m.v).all() and np.isfinite(m.P).all()):
         return False
     for i in range(m.P.shape[0]):
         if not 0.0 < m.P[i, i] < LARGEST_VARIANCE:
             return False
-    return bool(np.abs(m.v[:3]).max() < parameters.largest_speed)
+    return bool(np.abs(m.v[:3]).max() < LARGEST_SPEED)
 
 
 @njit(cache=True)
-def _sound_legs(health: Health) -> Array:
+def _sound_legs(m: Memory) -> Array:
     """One for each leg (4) whose encoders are all sound, zero for the others."""
-    share = np.ones(4)
+    share, sound = np.ones(4), m.past.sound
     for j in range(12):
-        if not (health.joint_position[j] and health.joint_velocity[j]):
+        if not (sound[rows.POSITION_SENSOR + j] and sound[rows.VELOCITY_SENSOR + j]):
             share[j // 3] = 0.0
     return share
 

@@ -17,10 +17,15 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from estimator.contacts import contact_probability, feet_agree_on_jump, learn_offset
+from estimator.contacts import (
+    contact_probability,
+    feet_agree_on_jump,
+    jump_is_open,
+    learn_offset,
+)
 from estimator.options import SaltedOptions
+from estimator.rows import FORCE_SENSOR
 from estimator.salted.memory import (
     AGE,
     CROSSED,
@@ -54,31 +59,43 @@ SMALLEST_JUMP = 1e-6
 WITNESS_TRUST = 0.3
 """Trust from which a foot can be the one that follows the jump best."""
 LEAST_SHARE = 0.02
+JUMP_SCATTER, JUMP_PERSISTENCE, JUMP_NOISE = 0.3, 0.001, 10.0
+"""As of the kinematic filters, `estimator.contacts`; the noise is horizontal."""
+JUMP_SIDEWAYS = 0.2
+"""Share of that noise across the jump's direction."""
+JUMP_SELECTION = 0.3
+"""A foot that lags this far behind the best one is slipping [m/s]."""
+LOAD_NOISE = 15.0
+"""Noise of the predicted normal force at liftoff: width of liftoff's guard [N]."""
+LARGEST_FORCE = 200.0
+"""A standing foot's force is as likely to be anything up to this [N]."""
+SURPRISE_RATE = 2.0
+"""Touchdowns and liftoffs that no guard announces [1/s]."""
 
 
 @njit(cache=True)
 def update_modes(
-    m: Memory, forces: Array, sound: NDArray[np.bool_], clearance: Array, deviation: Array,
-    load: Array, dt: float, parameters: SaltedOptions,
+    m: Memory, forces: Array, clearance: Array, deviation: Array, load: Array, dt: float,
+    parameters: SaltedOptions,
 ) -> Array:  # fmt: skip
     """Advance the four modes by `dt` [s]: +1 where a foot touches down, -1 where it lifts off (4).
 
-    forces (4) as measured [N], used where `sound` (4); clearance (4) of the feet's lowest points
+    forces (4) as measured [N], used where they are sound; clearance (4) of the feet's lowest points
     above the ground and its deviation (4) [m]; load (4) predicted on those that stand [N]. Writes
     all rows of `Memory.contact` but the times since touchdown of feet that touch down now, which
     `set_down` writes.
     """
-    c, change = m.contact, np.zeros(4)
-    learn_offset(forces, clearance - clearance.min(), dt, c[OFFSET], parameters)
+    c, change, sound = m.contact, np.zeros(4), m.past.sound[FORCE_SENSOR:]
+    learn_offset(forces, clearance - clearance.min(), dt, c[OFFSET])
     for i in range(4):
         standing = c[AGE, i] >= 0.0
         if standing:
             c[AGE, i] += dt
-            crossed = _normal_cdf(-load[i] / parameters.load_noise)
+            crossed = _normal_cdf(-load[i] / LOAD_NOISE)
         else:
             crossed = _normal_cdf(-clearance[i] / deviation[i])
         # No sensor, no surprise: nothing would take it back.
-        surprise_rate = parameters.surprise_rate if sound[i] else 0.0
+        surprise_rate = SURPRISE_RATE if sound[i] else 0.0
         moved = _transition(c[CROSSED, i], crossed, dt, surprise_rate)
         c[CROSSED, i] = crossed
         p = c[PROBABILITY, i]
@@ -126,7 +143,7 @@ def _evidence(force: float, parameters: SaltedOptions) -> float:
     """
     width = parameters.force_noise
     in_air = math.exp(-0.5 * (force / width) ** 2) / (width * math.sqrt(2.0 * math.pi))
-    standing = _normal_cdf(force / width) / parameters.largest_force
+    standing = _normal_cdf(force / width) / LARGEST_FORCE
     ratio = standing / max(in_air, 1e-12)
     return min(max(ratio, 1.0 / LARGEST_EVIDENCE), LARGEST_EVIDENCE)
 
@@ -159,7 +176,7 @@ def look_below(m: Memory, legs: Legs, ground: Ground) -> None:
     for i in range(4):
         x, y, z = feet[i]
         distance, nx, ny, nz = nearest_surface(ground, x, y, z)
-        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = nx, ny, nz
+        m.normal[i] = nx, ny, nz
         m.ground[LEVEL, i] = nx * x + ny * y + nz * z - distance
         m.ground[VARIANCE, i] = 0.0
 
@@ -172,7 +189,7 @@ def _expect_plane(m: Memory, feet: Array) -> None:
     nz = 1.0 / np.sqrt(1.0 + a * a + b * b)
     for i in range(4):
         height, variance = height_on(plane, feet[i, 0], feet[i, 1])
-        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = -a * nz, -b * nz, nz
+        m.normal[i] = -a * nz, -b * nz, nz
         m.ground[LEVEL, i] = nz * (height - a * feet[i, 0] - b * feet[i, 1])
         m.ground[VARIANCE, i] = nz * nz * variance
 
@@ -210,26 +227,23 @@ def watch_for_jump(
     R = rotation_from_quaternion(m.q[3:7])
     block = m.P[VELOCITY : VELOCITY + 3, VELOCITY : VELOCITY + 3]
     variance = max(block[0, 0], block[1, 1], block[2, 2])
-    agree = feet_agree_on_jump(residuals, trust, variance, parameters)
+    noise = parameters.foot_velocity_noise
+    agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER)
     if agree:  # also along the ground: at a take-off all feet spring back
         level = residuals.copy()
         level[:, UP] = 0.0
-        agree = feet_agree_on_jump(level, trust, variance, parameters)
-    evidence, window = m.jump[0] + dt if agree else 0.0, m.jump[1] - dt
-    # Half a step of slack: rounding of time stamps must not decide on which tick it opens.
-    if evidence >= parameters.jump_persistence - 0.5 * dt:
-        window = parameters.jump_window
-    in_the_air = m.contact[AGE].max() < 0.0
-    m.jump[0], m.jump[1] = evidence, window if window > 0.5 * dt and not in_the_air else 0.0
-    if m.jump[1] == 0.0:
+        agree = feet_agree_on_jump(level, trust, variance, noise, JUMP_SCATTER)
+    is_open = jump_is_open(m.jump, agree, dt, JUMP_PERSISTENCE)
+    if not is_open or m.contact[AGE].max() < 0.0:
+        m.jump[1] = 0.0
         return False
     if agree:
         m.jump[2:] = _direction(residuals, trust)
     along = m.jump[2:] @ R
     across = np.eye(3) - np.outer(R[2], R[2])
-    sideways = parameters.jump_sideways**2
+    sideways = JUMP_SIDEWAYS**2
     block += (
-        parameters.jump_noise**2 * dt
+        JUMP_NOISE**2 * dt
         * ((1.0 - sideways) * np.outer(along, along) + sideways * across)
     )  # fmt: skip
     return True
@@ -246,7 +260,7 @@ def _direction(residuals: Array, trust: Array) -> Array:
 
 
 @njit(cache=True)
-def followers(residuals: Array, trust: Array, parameters: SaltedOptions) -> Array:
+def followers(residuals: Array, trust: Array) -> Array:
     """What a jump leaves of each foot's trust (4): less the further it lags behind, slipping."""
     share, mean = np.ones(4), np.zeros(3)
     for i in range(4):
@@ -260,6 +274,6 @@ def followers(residuals: Array, trust: Array, parameters: SaltedOptions) -> Arra
         if trust[i] > WITNESS_TRUST and along[i] > top:
             top = along[i]
     for i in range(4):
-        lag = max(0.0, top - along[i]) / parameters.jump_selection
+        lag = max(0.0, top - along[i]) / JUMP_SELECTION
         share[i] = max(LEAST_SHARE, np.exp(-lag * lag))
     return share

@@ -14,11 +14,27 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.health.monitor import Health, judge
+from estimator.health.monitor import judge
 from estimator.kernel_filter import KernelFilter
 from estimator.options import SaltedOptions, on_uneven_ground
 from estimator.record import RobotRecord, record_of, robot_record
-from estimator.rows import CONTACT, DEGRADED, DIVERGED, OK, ROW, SENSORS, STATUS, TIME, Q, V
+from estimator.rows import (
+    ATTITUDE_SENSOR,
+    CONTACT,
+    DEGRADED,
+    DIVERGED,
+    GYRO_SENSOR,
+    OK,
+    POSITION_SENSOR,
+    ROW,
+    SENSORS,
+    STATUS,
+    TIME,
+    TORQUE_SENSOR,
+    VELOCITY_SENSOR,
+    Q,
+    V,
+)
 from estimator.salted.advance import (
     TICK,
     advance,
@@ -40,6 +56,12 @@ from robots.rotations import Array
 from robots.stance_dynamics import StanceModel, stance_model_of
 from robots.terrain import Ground, make_ground
 
+LONGEST_STEP = 0.0025
+"""After a longer time without a reading the estimate is "degraded": one lost reading, and half a
+tick [s]."""
+LARGEST_GAP = 0.2
+"""Readings further apart, or this long without IMU and encoders, restart the filter [s]."""
+
 
 class SaltedEstimator(KernelFilter):
     """The salted Kalman filter, see `KernelFilter`.
@@ -47,7 +69,7 @@ class SaltedEstimator(KernelFilter):
     The first reading with sound IMU and encoders places the base at the origin (see `reset`), on
     its lowest foot. A sensor that is at fault is left out. The status is "degraded" also for the
     first reading after a time without any, and "diverged" with neither attitude nor encoders for
-    `largest_gap`. A second reading of the same time changes nothing.
+    `LARGEST_GAP`. A second reading of the same time changes nothing.
     """
 
     def __init__(
@@ -62,12 +84,10 @@ class SaltedEstimator(KernelFilter):
             ground: what is known of it, a level floor z = 0 where None; see `unknown_ground`.
             heading: of the ground's x axis in the IMU's world [rad].
         """
-        self.options, ground = options, ground or make_ground()
+        ground = ground or make_ground()
         used = options if is_level(ground) else on_uneven_ground(options)
-        model, numbers = stance_model_of(load_mujoco(robot)), robot_record(robot, used.foot_radius)
-        super().__init__(
-            tick, new_memory(numbers), record_of(used), numbers, model, ground, heading=heading
-        )
+        fresh, model = new_memory(robot_record(robot)), stance_model_of(load_mujoco(robot))
+        super().__init__(tick, fresh, used, robot, model, ground, heading=heading)
 
     @property
     def covariance(self) -> Array:
@@ -92,15 +112,15 @@ def tick(
 ) -> None:
     """Take a reading's row in and write the estimate's; memory, options and robot (1)."""
     m, row, time = memory[0], reading[SENSORS:], reading[TIME]
-    health = judge(m.past, robot[0], row, time)
-    estimate[STATUS] = _take(m, robot[0], model, row, time, health, ground, options[0])
+    judge(m.past, robot[0], row, time)
+    estimate[STATUS] = _take(m, robot[0], model, row, time, ground, options[0])
     estimate[:Q] = reading[:SENSORS]
     estimate[Q:V], estimate[V:CONTACT], estimate[CONTACT:STATUS] = m.q, m.v, m.contact[PROBABILITY]
 
 
 @njit(cache=True, inline="always")
 def _take(
-    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, time: float, health: Health,
+    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, time: float,
     ground: Ground, parameters: SaltedOptions,
 ) -> float:  # fmt: skip
     """Go on to a reading, or begin with it; the status."""
@@ -108,20 +128,20 @@ def _take(
         m.divergences += 1.0
         return m.without if np.isnan(m.time) else DIVERGED
     if np.isnan(m.time):
-        return _begin(m, robot.legs, row, time, health, ground, parameters)
-    dt = time - m.time
-    if health.orientation or health.joint_position.any():
+        return _begin(m, robot.legs, row, time, ground, parameters)
+    dt, sound = time - m.time, m.past.sound
+    if sound[ATTITUDE_SENSOR] or sound[POSITION_SENSOR:VELOCITY_SENSOR].any():
         m.seen = time
-    good = 0.0 <= dt <= parameters.largest_gap and time - m.seen <= parameters.largest_gap
+    good = 0.0 <= dt <= LARGEST_GAP and time - m.seen <= LARGEST_GAP
     if good and dt > 0.0:
         look_below(m, robot.legs, ground)
-        good = advance(m, robot, model, row, health, dt, parameters)
+        good = advance(m, robot, model, row, dt, parameters)
     if not good:
         _lose(m, robot)
-        _begin(m, robot.legs, row, time, health, ground, parameters)
+        _begin(m, robot.legs, row, time, ground, parameters)
         return DIVERGED
     m.time = time
-    return DEGRADED if health.any_fault or dt > parameters.longest_step else OK
+    return DEGRADED if m.past.faulty or dt > LONGEST_STEP else OK
 
 
 @njit(cache=True)
@@ -138,18 +158,18 @@ def _lose(m: Memory, robot: RobotRecord) -> None:
 
 @njit(cache=True)
 def _begin(
-    m: Memory, legs: Legs, row: Array, time: float, health: Health, ground: Ground,
+    m: Memory, legs: Legs, row: Array, time: float, ground: Ground,
     parameters: SaltedOptions,
 ) -> float:  # fmt: skip
     """Start from a reading's sensors, if IMU and encoders are sound; the status."""
-    joints = health.joint_position.all() and health.joint_velocity.all()
-    if not (health.orientation and health.gyroscope and joints):
+    joints = m.past.sound[POSITION_SENSOR:TORQUE_SENSOR].all()
+    if not (m.past.sound[ATTITUDE_SENSOR] and m.past.sound[GYRO_SENSOR] and joints):
         m.divergences += 1.0
         return m.without
-    start(m, legs, row, health, m.place, parameters)
+    start(m, legs, row, m.place, parameters)
     stand_on(m, legs, ground)
     m.time = m.seen = time
-    return DEGRADED if health.any_fault else OK
+    return DEGRADED if m.past.faulty else OK
 
 
 def compile_dynamics(robot: Robot) -> None:
@@ -161,15 +181,15 @@ def compile_dynamics(robot: Robot) -> None:
     record, model = robot_record(robot), stance_model_of(load_mujoco(robot))
     memory, legs, options = new_memory(record)[0], record[0].legs, record_of(SaltedOptions())[0]
     flow(memory, model, np.zeros(4), TICK, options)
-    change_modes(memory, legs, model, np.zeros(4), np.ones(4, np.bool_), options)
+    change_modes(memory, legs, model, np.zeros(4), options)
 
 
 def compile_corrections(robot: Robot) -> None:
     """Compile the judgement of the sensors, the corrections, and the way through a gap."""
     record, row, load = robot_record(robot), np.zeros(ROW), np.zeros(4)
     memory, legs, options = new_memory(record)[0], record[0].legs, record_of(SaltedOptions())[0]
-    health = judge(memory.past, record[0], row, 0.0)
-    jumping, share = before_prediction(memory, legs, row, health, TICK, options)
-    modes_after_prediction(memory, legs, row, health, TICK, options, load)
-    correct_all(memory, legs, row, health, jumping, share, load, TICK, options)
+    judge(memory.past, record[0], row, 0.0)
+    jumping, share = before_prediction(memory, legs, row, TICK, options)
+    modes_after_prediction(memory, legs, row, TICK, options, load)
+    correct_all(memory, legs, row, jumping, share, load, TICK, options)
     coast(memory, TICK, options)

@@ -22,7 +22,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator import rows
-from estimator.health.monitor import Health
+from estimator.contacts import LEAST_TRUST
+from estimator.kernel_filter import attitude
 from estimator.options import SaltedOptions
 from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
@@ -40,6 +41,7 @@ from estimator.salted.memory import (
     VELOCITY,
     Memory,
 )
+from robots.conventions import GRAVITY
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
 from robots.rotations import Array, exp3, log3, rotation_from_quaternion, skew
 from robots.terrain import write_surface_frame
@@ -57,8 +59,13 @@ from robots.vectors import (
 )
 
 Columns = NDArray[np.int64]
-LEAST_TRUST = 0.05
-"""A foot that holds less than this is not used."""
+TOUCHDOWN_NOISE = 1.0
+"""Slip and bounce at touchdown, which fade with `TOUCHDOWN_TIME` [m/s]."""
+TOUCHDOWN_TIME = 0.01
+"""Time constant with which a touchdown's noise fades [s]."""
+HEAVY_LOAD = 100.0
+"""A foot under more than this sinks in: its vertical noise grows by `TOUCHDOWN_NOISE` for every
+other such load [N]. A standing A1 has 33 N on each foot, a trotting one 70."""
 UP = 2
 
 
@@ -130,7 +137,7 @@ def take_accelerometer(
     deviation has a part `doubt` (3) beside the sensor's noise [m/s2].
     """
     R = rotation_from_quaternion(m.q[3:7])
-    gravity = parameters.gravity * R[2].copy()
+    gravity = GRAVITY * R[2].copy()
     by_rotation, by_turning = skew(gravity), -skew(m.previous)
     expected = (m.v[:3] - m.previous) / dt + gravity + m.bias[3:6]
     columns, h = np.empty(9, dtype=np.int64), np.empty(9)
@@ -163,9 +170,7 @@ def take_orientation(m: Memory, d: Array, row: Array, parameters: SaltedOptions)
     P and d (48) in place.
     """
     R = rotation_from_quaternion(m.q[3:7])
-    measured = row[: rows.GYRO]
-    measured = rotation_from_quaternion(measured / np.sqrt((measured * measured).sum()))
-    residual = log3(exp3(-m.bias[6:9]) @ (R.T @ measured))
+    residual = log3(exp3(-m.bias[6:9]) @ (R.T @ rotation_from_quaternion(attitude(row))))
     columns, h = np.empty(2, dtype=np.int64), np.ones(2)
     for i in range(3):
         columns[0], columns[1] = ROTATION + i, MISALIGNMENT + i
@@ -173,17 +178,15 @@ def take_orientation(m: Memory, d: Array, row: Array, parameters: SaltedOptions)
 
 
 @njit(cache=True)
-def take_encoders(
-    m: Memory, d: Array, row: Array, health: Health, parameters: SaltedOptions
-) -> None:
+def take_encoders(m: Memory, d: Array, row: Array, parameters: SaltedOptions) -> None:
     """Joint positions and velocities, those that are sound; P and d (48) in place."""
     column, h = np.empty(1, dtype=np.int64), np.ones(1)
     for i in range(12):
-        if health.joint_position[i]:
+        if m.past.sound[rows.POSITION_SENSOR + i]:
             column[0] = JOINTS + i
             residual = row[rows.POSITION + i] - m.q[7 + i]
             correct(m.P, d, column, h, residual, parameters.joint_position_noise**2)
-        if health.joint_velocity[i]:
+        if m.past.sound[rows.VELOCITY_SENSOR + i]:
             column[0] = RATES + i
             residual = row[rows.VELOCITY + i] - m.v[6 + i]
             correct(m.P, d, column, h, residual, parameters.joint_velocity_noise**2)
@@ -247,7 +250,7 @@ def foot_rows(legs: Legs, q: Array, v: Array, radius: Array, normal: Array) -> F
         _write(by_state[i], R, 9, plus(by_hip, cross(w, J_0)))
         _write(by_state[i], R, 10, plus(by_thigh, cross(w, J_1)))
         _write(by_state[i], R, 11, plus(by_knee, cross(w, J_2)))
-        velocity[i, 0], velocity[i, 1], velocity[i, 2] = apply(R, u)
+        velocity[i] = apply(R, u)
         height[i] = dot(triple(normal[i]), triple(q)) + dot(up, r)
         height_by_state[i, 6], height_by_state[i, 7] = dot(up, J_0), dot(up, J_1)
         height_by_state[i, 8] = dot(up, J_2)
@@ -262,7 +265,7 @@ def _column(matrix: Array, k: int) -> Vector:
 @njit(cache=True, inline="always")
 def _write(by_state: Array, R: Array, k: int, derivative: Vector) -> None:
     """Write R times a derivative of u to column k of (3, 15)."""
-    by_state[0, k], by_state[1, k], by_state[2, k] = apply(R, derivative)
+    by_state[:, k] = apply(R, derivative)
 
 
 @njit(cache=True)
@@ -284,12 +287,12 @@ def take_standing_feet(
     for i in range(4):
         if trust[i] <= LEAST_TRUST:
             continue
-        landing = np.exp(-m.contact[AGE, i] / parameters.touchdown_time)
-        pressing = landing + max(0.0, load[i] / parameters.heavy_load - 1.0)
+        landing = np.exp(-m.contact[AGE, i] / TOUCHDOWN_TIME)
+        pressing = landing + max(0.0, load[i] / HEAVY_LOAD - 1.0)
         slip = (parameters.foot_velocity_noise / trust[i]) ** 2
-        slip += (parameters.touchdown_noise * landing) ** 2
+        slip += (TOUCHDOWN_NOISE * landing) ** 2
         sink = (parameters.foot_vertical_noise / trust[i]) ** 2
-        sink += (parameters.touchdown_noise * pressing) ** 2
+        sink += (TOUCHDOWN_NOISE * pressing) ** 2
         write_surface_frame(m.normal[i, 0], m.normal[i, 1], m.normal[i, 2], frame)
         columns, H = _velocity_columns(i), frame.T @ feet.velocity_jacobian[i]
         residual = -(frame.T @ feet.velocity[i])
@@ -304,7 +307,7 @@ def take_standing_feet(
         columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
         centre = m.ground[LEVEL, i] + legs.foot_radius - sunk[i]
         residual = np.array([centre - feet.height[i]])
-        unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
+        unrest = TOUCHDOWN_NOISE * TOUCHDOWN_TIME * pressing
         noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest
         noise *= _softening(m.P, d, columns, H, residual, noise, parameters.huber)
         correct(m.P, d, columns, H[0], residual[0], noise)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from estimator.options import SaltedOptions
-from estimator.salted.measurements import mirror
+from estimator.salted.measurements import TOUCHDOWN_TIME, mirror
 from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
     AGE,
@@ -29,6 +29,11 @@ from robots.state import integrate
 
 COASTING = 10.0
 """Factor on the random walk of the velocities through a gap without readings."""
+TOUCHDOWN_ACCELERATION_NOISE = 30.0
+"""Random walk of a leg's joint velocities at touchdown, fading with `TOUCHDOWN_TIME`
+[rad/s/sqrt(s)]."""
+IMPACT_NOISE = 1.0
+"""Standard deviation of an impact's jump, relative to the jump."""
 
 
 @njit(cache=True)
@@ -60,7 +65,7 @@ def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Salt
     P[:VELOCITY, :JOINTS] = robot[:VELOCITY] @ to_base.T
     P[joints, joints] = robot[joints, joints] + dt * across[joints, JOINTS:]
     add_process_noise(P, dt, 1.0, parameters)
-    add_touchdown_noise(P, m.contact[AGE], dt, parameters)
+    add_touchdown_noise(P, m.contact[AGE], dt)
     mirror(P)
     m.q[:], m.v[:] = q, v
 
@@ -98,7 +103,7 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: SaltedOpti
 
 
 @njit(cache=True)
-def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: SaltedOptions) -> None:
+def add_touchdown_noise(P: Array, age: Array, dt: float) -> None:
     """Add what the legs' accelerations err by while soft feet come to rest; age (4) [s].
 
     The dynamics hold a foot at once that sinks in for some milliseconds. Without
@@ -106,8 +111,8 @@ def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: SaltedOptio
     """
     for leg in range(4):
         if age[leg] >= 0.0:
-            fading = np.exp(-age[leg] / parameters.touchdown_time)
-            variance = (parameters.touchdown_acceleration_noise * fading) ** 2 * dt
+            fading = np.exp(-age[leg] / TOUCHDOWN_TIME)
+            variance = (TOUCHDOWN_ACCELERATION_NOISE * fading) ** 2 * dt
             for i in range(RATES + 3 * leg, RATES + 3 * leg + 3):
                 _accelerate(P, i, variance, dt)
 
@@ -128,7 +133,7 @@ def reset(
     """Let a foot's impact happen to the mean and to the errors, in place.
 
     Sigma+ = Xi Sigma- Xi^T + W_R (4.14) with Xi = `jacobian` (36, 36). W_R is `noise` (36), a
-    deviation along one direction, and `impact_noise` of the jump itself: a rigid, plastic impact
+    deviation along one direction, and `IMPACT_NOISE` of the jump itself: a rigid, plastic impact
     is little like the real one. v_plus (18) is the velocity after it; that of the tick before stays
     what it was, so the accelerometer sees the jump.
     """
@@ -138,7 +143,7 @@ def reset(
     P[:ROBOT, ROBOT:], P[ROBOT:, :ROBOT] = robot[:, ROBOT:], robot[:, ROBOT:].T
     P[:ROBOT, :ROBOT] += np.outer(noise, noise)
     for i in range(len(v_plus)):
-        P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
+        P[VELOCITY + i, VELOCITY + i] += (IMPACT_NOISE * (v_plus[i] - m.v[i])) ** 2
     for i in range(RATES, ROBOT):
         P[i, i] += (parameters.foot_vertical_noise / legs.thigh[(i - RATES) // 3]) ** 2
     mirror(P)

@@ -24,7 +24,6 @@ from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.planner import Planner
     from controller.tracker import Tracker
@@ -176,7 +175,7 @@ def check(config: LaunchConfig) -> None:
         load("saltus.launch.planners:check_rollouts")(config)
 
 
-def make_commands(config: LaunchConfig) -> Commands | None:
+def make_commands(config: LaunchConfig) -> CommandIntake | None:
     """Where a driven robot's planner has its goals from; None for one that is not driven."""
     if config.script is not None:
         return CommandScript(config.script, config.drive, config.reference)

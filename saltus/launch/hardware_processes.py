@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller import tracker_node
+from controller.tracker_node import TrackerLoop
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
 from hw_bridge.emulator import node as emulator_node
@@ -120,9 +120,9 @@ def tracker(
             if not stop():
                 require_pass(config, bridge.intake.header)
             schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
-            report = watch(lambda: tracker_node.run(
+            report = watch(TrackerLoop(
                 core, bridge, readings, estimates, plans, clock, schedule, ends
-            ))  # fmt: skip
+            ).run)  # fmt: skip
         finally:
             bridge.close()
     return report | {"robot": bridge.report() | {"black_box_lost": pipe.lost}}

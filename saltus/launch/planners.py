@@ -22,7 +22,7 @@ from sim_bridge.rollouts.unavailable import Unavailable
 if TYPE_CHECKING:
     from controller.centroidal.path import Path
     from controller.centroidal.planner import CentroidalPlanner
-    from controller.driving.commands import Commands
+    from controller.driving.commands import CommandIntake
     from controller.ground_estimate import GroundEstimate
     from controller.hilqr_planner import HilqrPlanner
     from controller.mppi_planner import MppiPlanner
@@ -215,7 +215,7 @@ def _belief(config: LaunchConfig) -> tuple[Ground | None, GroundEstimate | None]
 
 
 def make_reference(
-    config: LaunchConfig, commands: Commands | None = None, ground: Ground | None = None
+    config: LaunchConfig, commands: CommandIntake | None = None, ground: Ground | None = None
 ) -> Reference:
     """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
 

@@ -103,8 +103,7 @@ class PlansUntilGone:
 
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
-    from controller import planner_node
-    from controller.planner_node import Outlines
+    from controller.planner_node import Outlines, PlannerLoop
     from controller.tuning import Tuner
 
     serve_plans(config)
@@ -129,10 +128,10 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         outlines = Outlines(bus.publisher(PLAN_OUTLINE))
         if config.controllable and config.solver is not None:
             tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.solver, config.mode)
-        return watch(lambda: planner_node.run(
+        return watch(PlannerLoop(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
             driver=driver, script=script, outlines=outlines, tuner=tuner, statuses=statuses,
-        ))  # fmt: skip
+        ).run)  # fmt: skip
 
 
 def estimator(
@@ -161,7 +160,7 @@ def tracker(config: LaunchConfig, open_bus: OpenBus, clock: Clock, stop: Stop) -
         from saltus.launch import hardware_processes
 
         return hardware_processes.tracker(config, open_bus, stop, open_bus.sockets)
-    from controller import tracker_node
+    from controller.tracker_node import TrackerLoop
     from sim_bridge.simulated_bridge import SimulatedBridge
 
     core = assembly.make_tracker(config)
@@ -174,9 +173,9 @@ def tracker(config: LaunchConfig, open_bus: OpenBus, clock: Clock, stop: Stop) -
         bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)
         schedule = assembly.solve_schedule(config)
         try:
-            return watch(lambda: tracker_node.run(
+            return watch(TrackerLoop(
                 core, bridge, readings, estimates, plans, clock, schedule, stop
-            ))  # fmt: skip
+            ).run)  # fmt: skip
         finally:
             bridge.close()
 

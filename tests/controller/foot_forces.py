@@ -5,12 +5,12 @@ from numpy.testing import assert_allclose
 from scipy.linalg import block_diag
 from scipy.optimize import minimize
 
+from controller.centroidal.qp import ForceLimits
 from robots.conventions import GRAVITY
 from tests.a1 import A1
 
 WEIGHT = A1.mass * GRAVITY
-LIMITS = {"friction": 0.6, "force_max": 200.0, "force_min": 5.0}
-FRICTION, FORCE_MAX, FORCE_MIN = LIMITS.values()
+LIMITS = FRICTION, FORCE_MIN, FORCE_MAX = ForceLimits(0.6, 5.0, 200.0)
 FEET = np.array(
     [[0.18, -0.13, -0.3], [0.18, 0.13, -0.3], [-0.18, -0.13, -0.3], [-0.18, 0.13, -0.3]]
 )

@@ -18,7 +18,7 @@ STANDING = np.array([0.0, 0.0, WEIGHT, 0.0, 0.0, 0.0])
 
 
 def make(weights=None, **options):
-    return ForceQp(**{**LIMITS, **options}, weights=weights)
+    return ForceQp(LIMITS, weights or ForceQpWeights(), **options)
 
 
 @pytest.mark.parametrize("seed", range(8))

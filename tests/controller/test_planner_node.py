@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from controller import planner_node
 from controller.driving.commands import CommandIntake, Goal
 from controller.options import DriveOptions
 from controller.planner import Planner as BasePlanner
-from controller.planner_node import no_plan
+from controller.planner_node import PlannerLoop, no_plan
 from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
 from runtime.messages import Command, LineSearch
@@ -32,9 +31,6 @@ class Plans:
 
     def __init__(self):
         self.sent = []
-
-    def wait_for_subscribers(self, count, timeout_s, stop=None):
-        return True
 
     def send(self, plan):
         self.sent.append(plan)
@@ -66,7 +62,7 @@ def search(tick):
 
 def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
     plans = Plans()
-    report = planner_node.run(Planner(), Estimates(), plans, PausedClock(1e-3), EVERY, plans.full)
+    report = PlannerLoop(Planner(), Estimates(), plans, PausedClock(1e-3), EVERY, plans.full).run()
     assert [plan.tick for plan in plans.sent] == [0, 10, 20]
     assert report["errors"] == 1 and report["solves"] == 2
     assert plans.sent[1].status == "failed" and "tick 10" in caplog.text
@@ -75,7 +71,7 @@ def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
 def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again():
     plans, searches = Plans(), Plans()
     clock = PausedClock(1e-3)
-    planner_node.run(Planner(), Estimates(), plans, clock, EVERY, plans.full, searches=searches)
+    PlannerLoop(Planner(), Estimates(), plans, clock, EVERY, plans.full, searches=searches).run()
     assert searches.sent == [search(0)] and len(plans.sent) == 3
 
 
@@ -103,5 +99,5 @@ def test_a_driven_robot_that_is_to_sit_down_stands_from_then_on():
 
     planner.solve = solve
     clock = PausedClock(1e-3)
-    planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses())
+    PlannerLoop(planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses()).run()
     assert goals == [Goal(0.3, gait="trot"), Goal(), Goal()]

@@ -101,11 +101,3 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     assert np.abs(wanted).max() < A1.torque_limit[0]
     assert_allclose(torque_of(command, q_due, v_due), wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
-
-
-@pytest.mark.parametrize("name, value", [
-    ("kp_max", 501.0), ("kd_max", np.nan), ("command_delay", -0.001), ("command_delay", 0.06),
-])  # fmt: skip
-def test_options_refuse_what_no_motor_can_run(name, value):
-    with pytest.raises(ValueError, match=name):
-        TrackerOptions(**{name: value})

@@ -1,7 +1,7 @@
 """The loop around the tracker: lock step, real time, errors; clocks and topics in memory."""
 
 from controller.solve_schedule import SolveSchedule
-from controller.tracker_node import run
+from controller.tracker_node import TrackerLoop
 from runtime.clock import TickStatistics
 from tests.controller.tracker_messages import TICK, TRACKER, estimate, plan, reading, standing
 
@@ -60,14 +60,12 @@ class Robot:
     def send(self, message):
         self.sent.append(message)
 
-    def wait_for_subscribers(self, count, timeout_s, stop=None):
-        return True
-
 
 def track(robot, clock, estimates, plans, ticks):
     TRACKER.reset()
     anything = (robot, robot, estimates, plans, clock)
-    return run(TRACKER, *anything, SolveSchedule(10), lambda: clock.ticks >= ticks + 1)
+    stop = lambda: clock.ticks >= ticks + 1  # noqa: E731
+    return TrackerLoop(TRACKER, *anything, SolveSchedule(10), stop).run()
 
 
 def good_estimates():

@@ -9,7 +9,7 @@ from estimator.invariant.state import ERRORS, GYROSCOPE, Memory, new_memory
 from robots.rotations import Array, exp3, skew
 from tests.a1 import A1
 
-GRAVITY, RADIUS, DT = 9.81, 0.02, 1e-2
+RADIUS, DT = 0.02, 1e-2
 
 
 @dataclass

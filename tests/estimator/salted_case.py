@@ -4,7 +4,6 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.testing import assert_allclose
 
-from estimator.health.monitor import Health
 from estimator.options import SaltedOptions
 from estimator.record import record_of, robot_record
 from estimator.salted.measurements import mirror
@@ -16,8 +15,6 @@ from tests.a1 import A1
 RECORD = robot_record(A1)
 LEGS = RECORD[0].legs
 PARAMETERS = record_of(SaltedOptions())[0]
-_ALL = np.ones(12, dtype=bool)
-ALL_SOUND = Health(True, True, True, _ALL, _ALL, _ALL, _ALL[:4], False)
 
 
 def with_options(**changes):

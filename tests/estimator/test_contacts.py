@@ -1,13 +1,11 @@
 """Contacts by force, and jumps of the base velocity."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
-from estimator.contacts import feet_agree_on_jump, learn_offset, update_trust
+from estimator.contacts import JUMP_GATE, JUMP_SPEED, feet_agree_on_jump, learn_offset, update_trust
 from estimator.options import LegOdometryOptions
 from estimator.record import record_of
 
@@ -61,25 +59,16 @@ def test_the_zero_of_a_sensor_is_learnt_in_the_air_only():
     forces = np.array([8.0, 8.0, -15.0, 60.0])  # the last is no zero: something carries it
     clearance = np.array([0.05, 0.0, 0.05, 0.05])
     for _ in range(300):
-        learn_offset(forces, clearance, 1e-3, offset, PARAMETERS)
+        learn_offset(forces, clearance, 1e-3, offset)
     assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
 
 
 VARIANCE, FEET = 0.01, 4.0
 
 
-class Parameters(NamedTuple):
-    """What the test reads."""
-
-    jump_gate: float = 2.0
-    jump_speed: float = 0.1
-    jump_scatter: float = 0.5
-    foot_velocity_noise: float = 0.2
-
-
-def agrees(residuals, trust=None, **changes):
+def agrees(residuals, trust=None, noise=0.2, variance=VARIANCE):
     trust = np.ones(4) if trust is None else trust
-    return feet_agree_on_jump(residuals, trust, VARIANCE, Parameters(**changes))
+    return feet_agree_on_jump(residuals, trust, variance, noise, 0.5)
 
 
 def all_by(speed):
@@ -88,9 +77,9 @@ def all_by(speed):
 
 @pytest.mark.parametrize("share, jump", [(0.99, False), (1.01, True)])
 def test_three_axes_of_the_prediction_and_of_the_feet_make_the_gate(share, jump):
-    gate = 2.0 * np.sqrt(3.0 * (VARIANCE + 0.2**2 / FEET))
+    gate = JUMP_GATE * np.sqrt(3.0 * (VARIANCE + 0.2**2 / FEET))
     assert agrees(all_by(share * gate)) is jump
-    assert agrees(all_by(share * 1.5), jump_speed=1.5) is jump  # never below this speed
+    assert agrees(all_by(share * JUMP_SPEED), None, 0.0, 0.0) is jump  # never below this speed
 
 
 @pytest.mark.parametrize("trust, jump", [((1, 0.4, 0, 0), False), ((1, 0.5, 0, 0), True)])

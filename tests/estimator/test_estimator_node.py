@@ -18,7 +18,7 @@ class Queue:
     undecodable, listeners = 2, 1
 
     def __init__(self, batches):
-        self.batches, self.sent, self.waited_for = batches, [], 0
+        self.batches, self.sent = batches, []
 
     def poll(self, timeout_s):
         return bool(self.batches)
@@ -39,10 +39,6 @@ class Queue:
 
     def subscribers(self):
         return self.listeners
-
-    def wait_for_subscribers(self, count, timeout_s, stop=None):
-        self.waited_for = count
-        return True
 
 
 def play(estimator, arrivals, covariances=None):

@@ -40,4 +40,4 @@ def test_feet_count_less_where_the_ground_is_no_level_floor():
     uneven = on_uneven_ground(plain)
     for name in ("foot_velocity_noise", "foot_vertical_noise", "height_noise"):
         assert getattr(uneven, name) == UNEVEN_GROUND * getattr(plain, name)
-    assert uneven.touchdown_noise == plain.touchdown_noise
+    assert uneven.terrain_noise == plain.terrain_noise

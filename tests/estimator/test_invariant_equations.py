@@ -27,7 +27,6 @@ from tests.a1 import A1
 from tests.differences import slopes
 from tests.estimator.invariant_case import (
     DT,
-    GRAVITY,
     RADIUS,
     disturbed,
     error_between,
@@ -42,8 +41,8 @@ def predicted(case, state, dt, rolling):
     """A state after `dt`, and its Phi."""
     after = state.copy()
     omega, acceleration = case.omega - state.biases[0], case.acceleration - state.biases[1]
-    predict_mean(after.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
-    phi = transition(state.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
+    predict_mean(after.rotation, after.vectors, omega, acceleration, dt)
+    phi = transition(state.rotation, after.vectors, omega, acceleration, dt)
     if rolling:
         roll(case, after, phi, omega, dt)
     return after, phi

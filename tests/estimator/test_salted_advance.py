@@ -6,8 +6,12 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from estimator import rows
-from estimator.health.monitor import Health
-from estimator.salted.advance import advance, before_prediction, start
+from estimator.salted.advance import (
+    advance,
+    before_prediction,
+    modes_after_prediction,
+    start,
+)
 from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, new_memory
 from robots.conventions import GRAVITY
 from robots.mujoco_model import load_mujoco
@@ -15,7 +19,6 @@ from robots.stance_dynamics import stance_model_of
 from tests.a1 import A1
 from tests.estimator.fault_scenarios import sensor_row
 from tests.estimator.salted_case import (
-    ALL_SOUND,
     LEGS,
     PARAMETERS,
     RECORD,
@@ -55,20 +58,16 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part, junk):
         m, row = case(seed)
         getattr(m, part)[seed] = junk
         row[rows.TORQUE : rows.FORCE] = m.torque
-        sound = advance(m, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
+        sound = advance(m, RECORD[0], ROBOT, row, TICK, PARAMETERS)
         # A place 1e300 m away is one.
         assert not sound or (part == "q" and junk == 1e300)
 
 
-NONE = np.zeros(12, dtype=bool)
-BLIND = Health(False, False, False, NONE, NONE, NONE, NONE[:4], False)
-
-
 def test_in_a_gap_the_feet_go_on_carrying():
     m, row = new_memory(RECORD)[0], sensor_row(StandingRobot(Noise()).reading())
-    start(m, LEGS, row, ALL_SOUND, np.zeros(2), PARAMETERS)
-    m.contact[AGE] = 0.3
-    assert advance(m, RECORD[0], ROBOT, row, BLIND, 6 * TICK, PARAMETERS)
+    start(m, LEGS, row, np.zeros(2), PARAMETERS)
+    m.contact[AGE], m.past.sound[:] = 0.3, 0.0
+    assert advance(m, RECORD[0], ROBOT, row, 6 * TICK, PARAMETERS)
     assert np.abs(m.v[:3]).max() < 0.1 * 6 * TICK * GRAVITY
 
 
@@ -79,15 +78,23 @@ def test_between_readings_it_moves_by_the_line_of_specific_forces(ticks):
     m.contact[AGE], m.q[2], m.P[:] = -1.0, 5.0, 1e-6 * np.eye(len(m.P))
     m.v[0] = 1.0
     row[rows.ACCELERATION : rows.POSITION] = force = np.array([2.0, -1.0, 6.0])
-    health = BLIND._replace(accelerometer=True)
+    m.past.sound[:] = np.arange(rows.JUDGED) == rows.ACCELEROMETER
     exact = with_options(
         accelerometer_noise=1e-6, accelerometer_relative_noise=1e-9, acceleration_noise=1e3
     )
-    assert advance(m, RECORD[0], ROBOT, row, health, ticks * TICK, exact)
+    assert advance(m, RECORD[0], ROBOT, row, ticks * TICK, exact)
     shares = np.linspace(0.0, 1.0, ticks + 1).sum()  # of the way from no force to that of the row
     expected = TICK * (shares * force - [0.0, 0.0, ticks * GRAVITY])
     assert_allclose(m.v[:3] - [1.0, 0.0, 0.0], expected, atol=1e-5)
     assert m.q[0] == approx(ticks * TICK, rel=0.02)
+
+
+@pytest.mark.parametrize("speed, has_impact", [(0.3, True), (0.01, False)])
+def test_feet_that_come_down_briskly_have_an_impact(speed, has_impact):
+    m, row, feet = new_memory(RECORD)[0], np.full(rows.ROW, 60.0), np.zeros(4)
+    m.contact[PROBABILITY], m.v[2] = 0.9, -speed
+    change = modes_after_prediction(m, LEGS, row, TICK, PARAMETERS, feet)
+    assert (change == has_impact).all() and (m.contact[AGE] < 0.0).all() == has_impact
 
 
 @pytest.mark.parametrize("force, jumps", [(60.0, True), (5.0, False)])
@@ -97,4 +104,4 @@ def test_feet_that_have_lost_their_load_tell_of_no_jump(force, jumps):
     m.contact[AGE], m.contact[TRUST], m.contact[HELD] = 0.3, 1.0, 0.1
     row[rows.POSITION : rows.VELOCITY], row[rows.FORCE :] = m.q[7:], force
     m.v[0] = 1.0
-    assert before_prediction(m, LEGS, row, ALL_SOUND, TICK, PARAMETERS)[0] == jumps
+    assert before_prediction(m, LEGS, row, TICK, PARAMETERS)[0] == jumps

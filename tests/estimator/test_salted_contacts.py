@@ -8,8 +8,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
+from estimator.contacts import LARGEST_OFFSET
+from estimator.rows import FORCE_SENSOR
 from estimator.salted.contacts import (
     CERTAIN,
+    JUMP_NOISE,
+    JUMP_SELECTION,
+    JUMP_SIDEWAYS,
+    LOAD_NOISE,
     followers,
     lift_off,
     set_down,
@@ -30,7 +36,6 @@ from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quate
 from tests.estimator.salted_case import PARAMETERS, RECORD, random_memory
 
 DT = 1e-3
-ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
 
 
 class Feet:
@@ -46,13 +51,12 @@ class Feet:
 
     def step(
         self, force, clearance = 0.0, load = 60.0,
-        sound = ALL, deviation = 0.006,
+        sound = 1.0, deviation = 0.006,
     ):  # fmt: skip
         """The mode's changes (4), carried out."""
-        change = update_modes(
-            self.m, np.full(4, force), sound, np.full(4, clearance), np.full(4, deviation),
-            np.full(4, load), DT, PARAMETERS,
-        )  # fmt: skip
+        self.m.past.sound[FORCE_SENSOR:] = sound
+        numbers = (np.full(4, each) for each in (force, clearance, deviation, load))
+        change = update_modes(self.m, *numbers, DT, PARAMETERS)
         for foot in range(4):
             if change[foot] > 0.0:
                 set_down(self.m, foot)
@@ -72,15 +76,15 @@ def test_without_a_sound_sensor_the_guard_decides_alone(force):
     feet, changes = Feet(standing=False), []
     heights = np.linspace(0.05, -0.02, 141)  # comes down by half a millimetre a tick
     for height in heights:
-        changes.append(feet.step(force, height, sound=NONE)[0])
+        changes.append(feet.step(force, height, sound=0.0)[0])
     landed = int(np.flatnonzero(changes)[0])
     assert np.sum(np.abs(changes)) == 1.0
     assert abs(heights[landed]) < 0.006  # within the guard's width
     loads, changes = np.linspace(90.0, -60.0, 151), []
     for load in loads:
-        changes.append(feet.step(force, load=load, sound=NONE)[0])
+        changes.append(feet.step(force, load=load, sound=0.0)[0])
     assert np.sum(changes) == -1.0
-    assert abs(loads[int(np.flatnonzero(changes)[0])]) < PARAMETERS.load_noise
+    assert abs(loads[int(np.flatnonzero(changes)[0])]) < LOAD_NOISE
 
 
 @given(
@@ -112,10 +116,11 @@ def test_more_force_never_makes_a_foot_stand_less(force, more, clearance, load, 
 def test_probabilities_stay_between_zero_and_one(story):
     m = new_memory(RECORD)[0]
     for forces, sound, clearance, deviation, load, dt in story:
-        change = update_modes(m, forces, sound, clearance, deviation, load, dt, PARAMETERS)
+        m.past.sound[FORCE_SENSOR:] = sound
+        change = update_modes(m, forces, clearance, deviation, load, dt, PARAMETERS)
         p = m.contact[PROBABILITY]
         assert ((p >= CERTAIN) & (p <= 1.0 - CERTAIN)).all()
-        assert (np.abs(m.contact[OFFSET]) <= PARAMETERS.largest_offset).all()
+        assert (np.abs(m.contact[OFFSET]) <= LARGEST_OFFSET).all()
         for foot in range(4):
             if change[foot] > 0.0:
                 set_down(m, foot)
@@ -154,7 +159,7 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump):
     assert watch_for_jump(m, all_feet(jump), TWO, DT, PARAMETERS)
     along = np.array([jump[0], jump[1], 0.0]) / np.hypot(jump[0], jump[1])
     across = np.array([-along[1], along[0], 0.0])
-    variance, share = PARAMETERS.jump_noise**2 * DT, PARAMETERS.jump_sideways**2
+    variance, share = JUMP_NOISE**2 * DT, JUMP_SIDEWAYS**2
     wanted = variance * (np.outer(along, along) + share * np.outer(across, across))
     assert_allclose(freedom(m), wanted, atol=1e-12)
     rest = m.P.copy()
@@ -168,8 +173,8 @@ def test_feet_that_lag_behind_get_less_share(lag, yaw, trust):
     residuals = all_feet([4.0, 0.0, 0.0])
     residuals[3, 0] -= lag
     trusts = np.array([1.0, 1.0, 1.0, trust])
-    share = followers(residuals, trusts, PARAMETERS)
+    share = followers(residuals, trusts)
     assert_allclose(share[:3], 1.0)
-    assert share[3] == approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
+    assert share[3] == approx(max(0.02, np.exp(-((lag / JUMP_SELECTION) ** 2))))
     turn = exp3(np.array([0.0, 0.0, yaw]))
-    assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)
+    assert_allclose(followers(residuals @ turn.T, trusts), share, atol=1e-9)

@@ -5,6 +5,7 @@ import pytest
 from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 
+from estimator.salted.estimator import LARGEST_GAP
 from hw_bridge.intake import LARGEST_DRIFT
 from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
@@ -136,7 +137,7 @@ def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(observer, rea
         replace(r, quaternion_imu_in_world=NAN[:4], joint_position=NAN) for r in readings[100:]
     ]
     statuses = feed(observer, blind)
-    within = round(observer.options.largest_gap / 1e-3)
+    within = round(LARGEST_GAP / 1e-3)
     assert set(statuses[: within - 1]) == {"degraded"}
     assert set(statuses[within + 1 :]) == {"diverged"}
     again = [moved(r, 0.4) for r in readings]

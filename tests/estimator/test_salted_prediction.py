@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from estimator.salted.measurements import TOUCHDOWN_TIME
 from estimator.salted.memory import (
     AGE,
     GYRO_BIAS,
@@ -16,7 +17,12 @@ from estimator.salted.memory import (
     STATES,
     VELOCITY,
 )
-from estimator.salted.prediction import predict, reset
+from estimator.salted.prediction import (
+    IMPACT_NOISE,
+    TOUCHDOWN_ACCELERATION_NOISE,
+    predict,
+    reset,
+)
 from robots.rotations import rotation_from_quaternion
 from tests.a1 import A1
 from tests.estimator.salted_case import LEGS, PARAMETERS, random_memory
@@ -28,8 +34,8 @@ def process_noise(age):
     """G diag(variances) G^T with G = [dt, 1] of each acceleration; biases beside it."""
     p, deviations = PARAMETERS, np.empty(18)
     deviations[:3], deviations[3:6] = p.acceleration_noise, p.angular_acceleration_noise
-    landing = np.where(age < 0.0, 0.0, p.touchdown_acceleration_noise) * np.exp(
-        -np.abs(age) / p.touchdown_time
+    landing = np.where(age < 0.0, 0.0, TOUCHDOWN_ACCELERATION_NOISE) * np.exp(
+        -np.abs(age) / TOUCHDOWN_TIME
     )
     deviations[6:] = np.hypot(p.joint_acceleration_noise, np.repeat(landing, 3))
     G = np.vstack((DT * np.eye(18), np.eye(18)))
@@ -70,7 +76,7 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed):
     J[:ROBOT, :ROBOT] = Xi
     W = np.zeros((SIZE, SIZE))
     W[:ROBOT, :ROBOT] = np.outer(along, along)
-    jump = PARAMETERS.impact_noise * (v_plus - m.v)
+    jump = IMPACT_NOISE * (v_plus - m.v)
     W[VELOCITY:ROBOT, VELOCITY:ROBOT] += np.diag(jump**2)
     rates = slice(VELOCITY + 6, ROBOT)
     W[rates, rates] += (PARAMETERS.foot_vertical_noise / A1.legs.thigh[0]) ** 2 * np.eye(12)

@@ -23,7 +23,6 @@ from robots.conventions import GRAVITY
 from robots.rotations import exp3, log3, quaternion_from_rotation, rotation_from_quaternion, skew
 from tests.differences import slopes
 from tests.estimator.salted_case import (
-    ALL_SOUND,
     batch_update,
     check_rows,
     disturbed,
@@ -103,7 +102,7 @@ def test_orientation(seed):
 def test_encoders_that_are_sound(seed):
     m, row, random = random_memory(seed), random_row(seed), np.random.default_rng(seed)
     sound = random.random((2, 12)) < 0.6
-    health = ALL_SOUND._replace(joint_position=sound[0], joint_velocity=sound[1])
+    m.past.sound[rows.POSITION_SENSOR : rows.TORQUE_SENSOR] = sound.ravel()
 
     def residual(m):
         joints = row[rows.POSITION : rows.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
@@ -111,4 +110,4 @@ def test_encoders_that_are_sound(seed):
 
     H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     deviations = np.repeat([0.3, 0.7], 12)[sound.ravel()]
-    check_rows(m, lambda m, d: take_encoders(m, d, row, health, NOISY), H, residual(m), deviations)
+    check_rows(m, lambda m, d: take_encoders(m, d, row, NOISY), H, residual(m), deviations)

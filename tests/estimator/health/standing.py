@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from estimator.health.monitor import judge
+from estimator.health.monitor import faults, judge
 from estimator.record import PAST, forget, robot_record
 from estimator.rows import FORCE, POSITION, ROW, TORQUE
 from robots.conventions import GRAVITY
@@ -31,12 +31,13 @@ class Clock:
         forget(self.past)
 
     def judge(self, row, time):
-        """The verdict on a reading at its own time [s]."""
-        return judge(self.past, self.robot, row, time)
+        """What is wrong with a reading at its own time [s]."""
+        judge(self.past, self.robot, row, time)
+        return faults(self.past)
 
     def show(self, row, ticks=1):
-        """The verdict on the last of `ticks` equal readings."""
+        """What is wrong with the last of `ticks` equal readings."""
         for _ in range(ticks):
-            verdict = self.judge(row, self.time)
+            found = self.judge(row, self.time)
             self.time += TICK
-        return verdict
+        return found
