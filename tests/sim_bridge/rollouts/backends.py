@@ -115,11 +115,11 @@ def _client(stack, server):
     return make
 
 
-def isaac_gym_stand_in(pipeline):
+def isaac_gym_stand_in(device):
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
     return lambda _: (
         lambda period, substeps, ground=None, moves=False: StandInRollout(
-            period, substeps, pipeline, ground=ground, moves=moves
+            period, substeps, device, ground, moves
         )
     )
 
@@ -137,9 +137,8 @@ BACKENDS = {
     "warp-cpu": Backend(warp("cpu"), SINGLE, 1e-7),
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
     "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
-    # Robots stand metres apart, where a float32 position has another last digit.
-    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 1e-6, True),
-    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, 1e-6, True),
+    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 0.0, True),
+    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("cuda:0"), SINGLE, 1e-7, 0.0, True),
 }
 if NAMED in os.environ:
     # Another engine has other contacts, and PhysX may not repeat itself: these are guesses.
