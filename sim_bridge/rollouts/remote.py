@@ -15,14 +15,13 @@ from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, 
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.options import ServerOptions
-from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
+from sim_bridge.physics_client import PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.remote_tally import Tally
 from sim_bridge.rollouts.unavailable import Unavailable
 
 Array = NDArray[np.float64]
 
-REMEDIES = {"isaacgym": "start one as docs/isaac-gym.md says"}  # by backend
 LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that is lost repeatedly
 
 _LOG = logging.getLogger(__name__)
@@ -84,7 +83,7 @@ class RemoteRollout:
         self._refused = ""  # why, when last
         self._ground, self._moves, self._ground_sent = ground, moves, ground is None
         self._ground_name = "" if ground is None else name_of(ground)
-        self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
+        self._client = PhysicsClient(server, name)
         self._try_out(robot)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:

@@ -37,6 +37,9 @@ STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zero
     (["--duration", "nan"], ["--duration", "than or equal"]),
     (["--key-file", "/proc/none/key"], ["/proc/none/key"]),
     (["--key-file", os.devnull], ["holds no key"]),
+    (["bullet"], ["bullet", "isaacgym"]), (["--check"], ["isaacgym"]),
+    (["isaacgym", "--python", "/nowhere/python"], ["/nowhere/python", "--python PATH"]),
+    (["isaacgym", "--address", "tcp://*:46200"], ["--key-file NAME"]),
     (["--keys", "k"], ["--keys", "--key-file", "--address", "--backend"]),
 ])  # fmt: skip
 def test_a_bad_request_names_what_is_accepted(refused, arguments, words):
@@ -48,6 +51,14 @@ def test_an_occupied_address_is_one_line(refused):
     with Responder(FREE) as responder:
         line = refused("serve", "--address", responder.address)
     assert responder.address in line and "another --address" in line
+
+
+def test_isaac_gyms_server_says_what_is_missing_in_its_python():
+    command = [sys.executable, "-m", "saltus.cli.main", "serve", "isaacgym", "--check"]
+    command += ["--python", sys.executable, "--", "--device", "cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "isaacgym does not import" in done.stderr and "pip install" in done.stderr
 
 
 def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
