@@ -65,6 +65,10 @@ class Refused(Exception):
     """Not done, and why, in one line."""
 
 
+class NeedsFresh(Exception):
+    """Only another process can do this."""
+
+
 # ---------------------------------------------------------------------------------- the wire
 
 SHAPES = {  # of a request's arrays; a letter is one number throughout
@@ -461,14 +465,14 @@ class Rollouts:
     """Candidate policies rolled out from one state, as `RolloutRequest` asks."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self.simulation, self.poisoned = simulation, False
+        self.simulation, self._poisoned = simulation, False
 
     def roll_out(self, request: Message) -> Message:
         """The fields of a RolloutReply but its id.
 
         All knots are queued on the device; their numbers come to the host at the end.
         u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), within the motors' limit.
-        The scene is `poisoned` where it is left with numbers that are none.
+        Raises NeedsFresh where Isaac Gym does not recover from what diverged in an earlier call.
         """
         begin = time.perf_counter()
         sim, t, tensor = self.simulation, self.simulation.torch, self.simulation.tensor
@@ -486,7 +490,7 @@ class Rollouts:
         start[count:, 19:] = 0.0
         every, torque = tensor(start), tensor(np.zeros((sim.setup.envs, 12)))
         sim.stage(every)
-        alive = tensor(np.full(count, finite))
+        alive, clean = tensor(np.full(count, finite)), []
         for k in range(knots + 1):
             x = states[:, k] = t.where(alive[:, None], every[:count], nan)
             if k == knots:
@@ -500,9 +504,12 @@ class Rollouts:
             for _ in range(request["substeps"]):
                 sim.step(torque)
             every, touching = sim.read()
+            clean.append(t.isfinite(every).all())
             forces[:, k] = touching[:count, :4, 2]
             alive = alive & sound(t, every[:count])
-        self.poisoned = not bool(t.isfinite(every).all())
+        if self._poisoned and not bool(clean[0]):
+            raise NeedsFresh
+        self._poisoned = not bool(clean[-1])
         return {
             "kind": "rolled_out",
             "states": states.cpu().numpy(),
@@ -574,10 +581,10 @@ def work(
             answers = {"rollout": rollouts.roll_out, "world": world.begin}
             answers.update(tick=world.tick, place=world.place)
             pipe.send({"kind": "ready"})
-            while not rollouts.poisoned:
+            while True:
                 request = pipe.recv()
                 pipe.send(answers[request["kind"]](request))
-        except EOFError:
+        except (EOFError, NeedsFresh):
             pass
         except Exception as error:
             pipe.send(refusal_of(error))
