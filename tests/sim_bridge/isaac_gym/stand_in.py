@@ -41,7 +41,7 @@ server.spawn = _spawn
 def make_api(gym):
     np.seterr(all="ignore")  # of this thread: torch does not warn
     module = type(gymapi)(**vars(gymapi), acquire_gym=lambda: gym)
-    return server.Api(module, gymtorch, torch)
+    return module, gymtorch, torch
 
 
 def make_options(envs=4, device="cpu", velocity_at="com", ground=None, root_velocity="com"):

@@ -29,9 +29,9 @@ def rollout(knots=KNOTS, candidates=4, **changes):
     [
         ({"candidates": 5}, "1 to 4"),
         ({"candidates": 0}, "1 to 4"),
-        ({"policy_index": [0, 0, 2, 0]}, "2 policies"),
-        ({"policy_index": [0, 0, -1, 0]}, "2 policies"),
-        ({"policy_index": [0, 0, 0]}, "2 policies"),
+        ({"policy_index": [0, 0, 2, 0]}, "policies 0 to 1"),
+        ({"policy_index": [0, 0, -1, 0]}, "policies 0 to 1"),
+        ({"policy_index": [0, 0, 0]}, "ValueError"),
         ({"substeps": 0}, "division"),
         ({"ground": "abc"}, "send it first"),
     ],
