@@ -13,8 +13,7 @@ import copy
 import os
 import weakref
 import xml.etree.ElementTree as ElementTree
-from enum import IntEnum
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import mujoco
@@ -77,11 +76,12 @@ except ImportError:
     )  # fmt: skip
 GPU = "cuda:0" if isinstance(torch, SimpleNamespace) else "cpu"  # where tensors of its pipeline are
 
-UpAxis = IntEnum("UpAxis", ["UP_AXIS_Y", "UP_AXIS_Z"], start=0)
-SimType = IntEnum("SimType", ["SIM_PHYSX", "SIM_FLEX"], start=0)
-Collection = IntEnum("Collection", ["CC_NEVER", "CC_LAST_SUBSTEP", "CC_ALL_SUBSTEPS"], start=0)
-DriveMode = IntEnum("DriveMode", ["DOF_MODE_NONE", "DOF_MODE_POS", "DOF_MODE_EFFORT"], start=0)
-Space = IntEnum("Space", ["ENV_SPACE", "LOCAL_SPACE", "GLOBAL_SPACE"], start=0)
+CONSTANTS = {"UP_AXIS_Z": 1, "SIM_PHYSX": 0, "CC_LAST_SUBSTEP": 1, "DOF_MODE_EFFORT": 3,
+             "ENV_SPACE": 0}  # fmt: skip
+TENSORS = {
+    "actor_root_state_tensor": "root", "dof_state_tensor": "dof",
+    "net_contact_force_tensor": "contact", "dof_actuation_force_tensor": "effort",
+}  # fmt: skip
 
 
 def _struct(name, others="", **fields):
@@ -120,7 +120,7 @@ gymapi = SimpleNamespace(
         linear_damping max_linear_velocity max_angular_velocity replace_cylinder_with_capsule
         enable_gyroscopic_forces""", angular_damping=0.5, thickness=0.02,
     ),
-    **{one.name: one for kind in (UpAxis, SimType, Collection, DriveMode, Space) for one in kind},
+    **CONSTANTS,
 )  # fmt: skip
 DOF_PROPERTIES = np.dtype(
     [("driveMode", "<i4")]
@@ -180,7 +180,8 @@ class Gym:
     def create_sim(self, compute_device, graphics_device, sim_type, params):
         if self._params is not None:
             raise RuleBroken("a second simulation in one process")
-        assert sim_type is SimType.SIM_PHYSX and params.up_axis is UpAxis.UP_AXIS_Z
+        assert params.up_axis == CONSTANTS["UP_AXIS_Z"]
+        assert params.physx.contact_collection == CONSTANTS["CC_LAST_SUBSTEP"]
         self._params = params
         return self
 
@@ -235,47 +236,23 @@ class Gym:
     def prepare_sim(self, sim):
         self._prepared = True
 
-    def acquire_actor_root_state_tensor(self, sim):
-        return self._acquire("root", (len(self._robots), 13))
-
-    def acquire_dof_state_tensor(self, sim):
-        return self._acquire("dof", (12 * len(self._robots), 2))
-
-    def acquire_net_contact_force_tensor(self, sim):
-        return self._acquire("contact", (len(self._robots) * len(self.asset.bodies), 3))
-
-    def refresh_actor_root_state_tensor(self, sim):
-        self._refresh("root", [robot.root() for robot in self._robots])
-
-    def refresh_dof_state_tensor(self, sim):
-        self._refresh("dof", [robot.joints() for robot in self._robots])
-
-    def refresh_net_contact_force_tensor(self, sim):
-        collected = self._params.physx.contact_collection is not Collection.CC_NEVER
-        self._refresh("contact", [collected * robot.forces() for robot in self._robots])
-
-    def set_actor_root_state_tensor(self, sim, states):
-        self._set("root", states)
-
-    def set_dof_state_tensor(self, sim, states):
-        self._set("dof", states)
-
-    def set_dof_actuation_force_tensor(self, sim, efforts):
-        self._set("effort", efforts)
+    def __getattr__(self, call):
+        """acquire_..., refresh_... and set_... of `TENSORS`."""
+        verb, _, tensor = call.partition("_")
+        if tensor not in TENSORS:
+            raise AttributeError(call)
+        return partial(getattr(type(self), "_" + verb), self, TENSORS[tensor])
 
     def apply_rigid_body_force_tensors(self, sim, force, torque, space):
-        assert torque is None and space is Space.ENV_SPACE
-        self._set("force", force)
+        assert torque is None and space == CONSTANTS["ENV_SPACE"]
+        self._set("force", sim, force)
 
     def simulate(self, sim):
         """Apply what was set, step, and forget efforts and forces."""
         CALLS.append("simulate")
         if not self._prepared or not self._fetched:
             raise RuleBroken("simulate before prepare_sim, or without fetch_results on the CPU")
-        widths = {"root": 13, "dof": 24, "effort": 12, "force": 3 * len(self.asset.bodies)}
-        given = {
-            name: self._values(name, (len(self._robots), widths[name])) for name in self._pending
-        }
+        given = {name: self._values(name) for name in self._pending}
         self._pending, self._refreshed = {}, set()
         for index, robot in enumerate(self._robots):
             robot.step(**{name: rows[index] for name, rows in given.items()})
@@ -284,21 +261,22 @@ class Gym:
     def fetch_results(self, sim, wait):
         self._fetched = True
 
-    def _acquire(self, name, shape):
+    def _acquire(self, name, sim):
         if not self._prepared or name in self._acquired:
             raise RuleBroken(f"the {name} tensor before prepare_sim, or twice")
         device = GPU if self._params.use_gpu_pipeline else "cpu"
-        self._acquired[name] = torch.as_tensor(np.zeros(shape, np.float32), device=device)
+        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
+        self._acquired[name] = torch.as_tensor(0.0 * rows, device=device)
         return Descriptor(self._acquired[name])
 
-    def _refresh(self, name, rows):
+    def _refresh(self, name, sim):
         if self._pending or not self._fetched or name in self._refreshed:
             raise RuleBroken(f"{name} refreshed after a setter, before fetch_results, or twice")
         self._refreshed.add(name)
-        held = self._acquired[name]
-        held[:] = torch.as_tensor(np.concatenate(rows).reshape(held.shape).astype("f4"))
+        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
+        self._acquired[name][:] = torch.as_tensor(rows)
 
-    def _set(self, name, descriptor):
+    def _set(self, name, sim, descriptor):
         CALLS.append("set " + name)
         tensor = descriptor.tensor()
         if name in self._pending:
@@ -307,12 +285,12 @@ class Gym:
             raise RuleBroken("a float32 tensor on the pipeline's device is needed")
         self._pending[name] = descriptor
 
-    def _values(self, name, shape):
-        """What was set, read only now from where its tensor was."""
-        values = np.asarray(self._pending[name].tensor()).reshape(shape).astype(np.float64)
+    def _values(self, name):
+        """What was set, a row for each robot, read only now from where its tensor was."""
+        values = np.asarray(self._pending[name].tensor()).astype(np.float64)
         if not np.isfinite(values).all():
             raise RuleBroken(f"{name} that is no number, in a scene that all robots share")
-        return values
+        return values.reshape(len(self._robots), -1)
 
 
 class MujocoRobot:
@@ -348,7 +326,7 @@ class MujocoRobot:
     def set_joints(self, joints):
         if any(joints[name].any() for name in ("stiffness", "damping", "friction")):
             raise RuleBroken("a drive or friction besides the efforts")
-        assert (joints["driveMode"] == DriveMode.DOF_MODE_EFFORT).all()
+        assert (joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]).all()
         self.joint_properties = joints
         self._model.dof_armature[self._dofs] = joints["armature"]
         mujoco.mj_setConst(self._model, self._data)
@@ -374,12 +352,12 @@ class MujocoRobot:
         rotation = rotation_from_quaternion(quaternion)
         angular = rotation @ qvel[3:6]
         linear = qvel[:3] + np.cross(angular, rotation @ self._point)
-        return np.concatenate((qpos[:3], quaternion, linear, angular))
+        return np.concatenate((qpos[:3], quaternion, linear, angular))[None]
 
-    def joints(self):
+    def dof(self):
         return np.stack((self._data.qpos[self._qpos], self._data.qvel[self._dofs]), axis=1)
 
-    def forces(self):
+    def contact(self):
         """On each body (B, 3), in world [N]; a foot counts for itself though MuJoCo melts it."""
         total, wrench = np.zeros((len(self._bodies), 3)), np.zeros(6)
         for index, contact in enumerate(self._data.contact):
