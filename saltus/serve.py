@@ -23,7 +23,7 @@ from saltation.hilqr import Policies
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.processes import Child, describe_exit, processor_name
 from sim_bridge.options import SERVER_ADDRESS, WarpOptions
-from sim_bridge.physics_service import PhysicsService, Rollout, World
+from sim_bridge.physics_service import PhysicsService, Rollout
 from sim_bridge.rollouts.unavailable import Unavailable
 
 BACKENDS = ("mujoco", "warp")
@@ -53,14 +53,13 @@ def make_service(backend: str, threads: int, robot: Robot) -> PhysicsService:
 
 
 def _mujoco(threads: int, robot: Robot) -> PhysicsService:
+    from sim_bridge.physics.world import MujocoWorld
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     def make_rollout(knots: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
         return ThreadedRollout(robot, knots, period, substeps, threads, ground)
 
-    def make_world() -> World:
-        from sim_bridge.physics.world import MujocoWorld
-
+    def make_world() -> MujocoWorld:
         return MujocoWorld(robot)
 
     _warm(robot, make_rollout(2, 0.01, 2, None))

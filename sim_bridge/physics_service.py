@@ -6,7 +6,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from runtime.physics_messages import (
     RolloutRequest,
     ServerInfo,
     TickRequest,
-    WorldReply,
     WorldRequest,
 )
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import fault_of, from_request, name_of, name_of_solids
 from sim_bridge.rollouts.batch import RolloutBatch
+
+if TYPE_CHECKING:
+    from sim_bridge.physics.world import MujocoWorld
 
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
 # Of one request, candidates x knots x substeps: 25 s of MuJoCo on one thread at 50 us a step. The
@@ -52,25 +54,9 @@ class Rollout(Protocol):
         ...
 
 
-class World(Protocol):
-    """A world with one robot in it."""
-
-    def begin(self, request: WorldRequest) -> WorldReply:
-        """Begin anew."""
-        ...
-
-    def tick(self, request: TickRequest) -> WorldReply:
-        """Simulate some physics steps."""
-        ...
-
-    def place(self, request: PlaceRequest) -> WorldReply:
-        """Put the robot into another state."""
-        ...
-
-
 # Of knots, period [s], substeps and ground; None is the level floor z = 0.
 MakeRollout = Callable[[int, float, int, Ground | None], Rollout]
-MakeWorld = Callable[[], World]
+MakeWorld = Callable[[], "MujocoWorld"]
 
 
 class PhysicsService:
@@ -87,7 +73,7 @@ class PhysicsService:
         self._rollouts: OrderedDict[tuple[float, int, str], Rollout] = OrderedDict()
         # With the name of all that differ in the poses of their boxes alone.
         self._grounds: OrderedDict[str, tuple[Ground, str]] = OrderedDict()
-        self._world: World | None = None
+        self._world: MujocoWorld | None = None
         self._owner: bytes | None = None  # of the world
 
     def answer(self, request: Request, client: bytes = b"") -> Reply:

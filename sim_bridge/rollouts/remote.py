@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.robot import Robot
-from robots.terrain import Ground, Simulator
+from robots.terrain import Ground
 from runtime.histogram import LogHistogram
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from saltation.hilqr import Policies
@@ -21,24 +21,15 @@ from sim_bridge.physics_client import PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.unavailable import Unavailable
 
+if TYPE_CHECKING:
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+
 Array = NDArray[np.float64]
 
 LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that is lost repeatedly
 RESOLUTION_MS = 0.001
 
 _LOG = logging.getLogger(__name__)
-
-
-class LocalRollout(Simulator, Protocol):
-    """The physics here."""
-
-    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
-        """Roll every candidate of `policies` out from x0 (37,)."""
-        ...
-
-    def advance(self, x: Array, torque: Array, duration: float) -> Array:
-        """State after `duration` [s] under a constant torque."""
-        ...
 
 
 class RemoteRollout:
@@ -57,7 +48,7 @@ class RemoteRollout:
     """
 
     def __init__(
-        self, robot: Robot, server: ServerOptions, local: LocalRollout, period: float,
+        self, robot: Robot, server: ServerOptions, local: ThreadedRollout, period: float,
         substeps: int, wait_s: float, name: str = "remote", ground: Ground | None = None,
         moves: bool = False,
     ) -> None:  # fmt: skip
