@@ -30,7 +30,8 @@ def _spawn(options, *made_for):
     """What `server.spawn` does, by a thread."""
     CALLS.append("spawn")
     ours, theirs = multiprocessing.Pipe()
-    process = _Process(target=server.work, args=(theirs, options, *made_for, options.load))
+    arguments = theirs, options, *made_for, options.load
+    process = _Process(target=server.work, args=arguments, daemon=True)
     process.start()
     return ours, process
 
