@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from runtime.server_address import check_address
 from saltation.hilqr import Policies
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.processes import Child, describe_exit, processor_name
-from sim_bridge.options import WarpOptions
-from sim_bridge.physics_service import PhysicsService, Rollout, World
+from sim_bridge.options import SERVER_ADDRESS, WarpOptions
+from sim_bridge.physics_service import PhysicsService, Rollout
 from sim_bridge.rollouts.unavailable import Unavailable
 
 MOST_CANDIDATES = 4096
@@ -50,14 +50,13 @@ def make_service(backend: Literal["mujoco", "warp"], threads: int, robot: Robot)
 
 
 def _mujoco(threads: int, robot: Robot) -> PhysicsService:
+    from sim_bridge.physics.world import MujocoWorld
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     def make_rollout(knots: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
         return ThreadedRollout(robot, knots, period, substeps, threads, ground)
 
-    def make_world() -> World:
-        from sim_bridge.physics.world import MujocoWorld
-
+    def make_world() -> MujocoWorld:
         return MujocoWorld(robot)
 
     _warm(robot, make_rollout(2, 0.01, 2, None))
@@ -109,6 +108,31 @@ def open_responder(address: str, keys: CurveKeys | None) -> Responder:
             return Responder(address, keys)
     except EndpointInUse as error:
         raise BadRequest(f"{address} is occupied; give another --address") from error
+
+
+def become_isaac_gym(
+    python: str, robot: Robot, address: str, key_file: Path | None, options: list[str]
+) -> NoReturn:
+    """Replace this process by Isaac Gym's server, in the Python that has Isaac Gym.
+
+    Raises:
+        BadRequest: there is no such Python.
+    """
+    from robots.urdf import urdf_of
+    from sim_bridge.isaac_gym import server
+
+    urdf = os.memfd_create("urdf", 0)
+    os.write(urdf, urdf_of(robot).encode())
+    command = [python, server.__file__, "--urdf", f"/proc/self/fd/{urdf}", *options]
+    command += ["--address", address] if address != SERVER_ADDRESS else []
+    command += ["--key-file", str(key_file)] if key_file is not None else []
+    try:
+        os.execvp(python, command)
+    except OSError as error:
+        raise BadRequest(
+            f"cannot run {python} ({error.strerror}); give --python PATH of the Python 3.8 that "
+            "has Isaac Gym (docs/isaac-gym.md)"
+        ) from error
 
 
 @contextmanager

@@ -10,10 +10,9 @@ from robots.planar_pose import PlanarPose
 from runtime.options import Options, Range, positive
 from sim_bridge.perturbation_script import TICK
 
-# Where servers answer unless told otherwise: ours, and Isaac Gym's, which has one for each role.
+# Where servers answer unless told otherwise: ours, and Isaac Gym's.
 SERVER_ADDRESS = "tcp://127.0.0.1:46200"
 ISAAC_GYM_ADDRESS = "tcp://127.0.0.1:46210"
-ISAAC_GYM_ROBOT_ADDRESS = "tcp://127.0.0.1:46211"
 
 
 class WarpOptions(Options, frozen=True):
@@ -55,7 +54,7 @@ class ServerOptions(Options, frozen=True):
 
 
 class IsaacGymOptions(ServerOptions, frozen=True):
-    """The same of Isaac Gym's server of rollouts, which has a port of its own."""
+    """The same of Isaac Gym's server, which has a port of its own."""
 
     address: str = ISAAC_GYM_ADDRESS
 
@@ -124,9 +123,8 @@ class SensorOptions(Options, frozen=True):
 
 
 STARTS = ("stand", "folded", "sprawled")
-ENGINES = {
-    "mujoco": "", "remote": SERVER_ADDRESS, "isaacgym": ISAAC_GYM_ROBOT_ADDRESS,
-}  # and where a server of that engine answers where no address is given  # fmt: skip
+# And where a server of that engine answers where no address is given.
+ENGINES = {"mujoco": "", "remote": SERVER_ADDRESS, "isaacgym": ISAAC_GYM_ADDRESS}
 
 
 class PhysicsServerOptions(ServerOptions, frozen=True):

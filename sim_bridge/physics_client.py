@@ -23,7 +23,6 @@ from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import NOBODY
 from sim_bridge.rollouts.unavailable import Unavailable
 
-REMEDY = "start one with `saltus serve`"
 LOCAL_PATIENCE_S = 2.0  # with a server of this machine, until it answers a greeting [s]
 MOST_FRAMES = 100  # looked at in a row for the one that is waited for
 
@@ -42,21 +41,20 @@ class PhysicsClient:
     """
 
     def __init__(
-        self, server: ServerOptions, remedy: str = REMEDY,
-        patience_s: float | None = None,
-    ) -> None:  # fmt: skip
+        self, server: ServerOptions, backend: str = "remote", patience_s: float | None = None
+    ) -> None:
         """Connect and greet.
 
         Args:
             server: where it is.
-            remedy: what to do without an answer.
+            backend: whose server it is, "isaacgym" or "remote".
             patience_s: how long to wait for it [s]; when None, 2 s within this machine and the
                 options' patience beyond it.
 
         Raises:
             Unavailable: no server answers that speaks our protocol.
         """
-        self.options = server
+        self.options, self._isaac_gym = server, backend == "isaacgym"
         try:
             key = read_public(Path(server.key_file)) if server.key_file else ""
             self._requester = Requester(server.address, key)
@@ -66,7 +64,7 @@ class PhysicsClient:
         if patience_s is None:
             patience_s = LOCAL_PATIENCE_S if is_local(server.address) else server.patience
         try:
-            self.info = self._introduce(remedy, patience_s)
+            self.info = self._introduce(patience_s)
         except Unavailable:
             self.close()
             raise
@@ -121,7 +119,7 @@ class PhysicsClient:
         """End the connection."""
         self._requester.close()
 
-    def _introduce(self, remedy: str, patience_s: float) -> ServerInfo:
+    def _introduce(self, patience_s: float) -> ServerInfo:
         """Greet until a server answers."""
         deadline = time.monotonic() + patience_s
         while self._requester.wait_connected(deadline - time.monotonic()):
@@ -136,15 +134,16 @@ class PhysicsClient:
                 )
             if time.monotonic() >= deadline:
                 break
-        raise Unavailable(self._nobody(remedy))
+        raise Unavailable(self._nobody())
 
-    def _nobody(self, remedy: str) -> str:
+    def _nobody(self) -> str:
         """Why no server answers, and what to do."""
         address, key_file = self.options.address, self.options.key_file
         if self._requester.connected:
             return f"the server at {address} is busy or is no physics server: it does not answer"
         if not self._requester.turned_away:
-            return f"no physics server answers at {address}: {remedy}"
+            which = "saltus serve isaacgym" if self._isaac_gym else "saltus serve"
+            return f"no physics server answers at {address}: start one with `{which}`"
         if key_file:
             return f"the server at {address} does not have the key of {key_file}"
         return f"the server at {address} wants a key, or is no physics server: give key_file"

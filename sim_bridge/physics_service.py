@@ -6,7 +6,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,15 +25,16 @@ from runtime.physics_messages import (
     RolloutRequest,
     ServerInfo,
     TickRequest,
-    WorldReply,
     WorldRequest,
 )
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import fault_of, from_request, name_of, name_of_solids
 from sim_bridge.rollouts.batch import RolloutBatch
 
+if TYPE_CHECKING:
+    from sim_bridge.physics.world import MujocoWorld
+
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
-MOST_KNOTS, MOST_SUBSTEPS = 1000, 100
 # Of one request, candidates x knots x substeps: 25 s of MuJoCo on one thread at 50 us a step. The
 # reply has 424 bytes for each knot of a candidate, and must fit in a frame of 256 MiB.
 MOST_STEPS = 500_000
@@ -53,25 +54,9 @@ class Rollout(Protocol):
         ...
 
 
-class World(Protocol):
-    """A world with one robot in it."""
-
-    def begin(self, request: WorldRequest) -> WorldReply:
-        """Begin anew."""
-        ...
-
-    def tick(self, request: TickRequest) -> WorldReply:
-        """Simulate some physics steps."""
-        ...
-
-    def place(self, request: PlaceRequest) -> WorldReply:
-        """Put the robot into another state."""
-        ...
-
-
 # Of knots, period [s], substeps and ground; None is the level floor z = 0.
 MakeRollout = Callable[[int, float, int, Ground | None], Rollout]
-MakeWorld = Callable[[], World]
+MakeWorld = Callable[[], "MujocoWorld"]
 
 
 class PhysicsService:
@@ -88,7 +73,7 @@ class PhysicsService:
         self._rollouts: OrderedDict[tuple[float, int, str], Rollout] = OrderedDict()
         # With the name of all that differ in the poses of their boxes alone.
         self._grounds: OrderedDict[str, tuple[Ground, str]] = OrderedDict()
-        self._world: World | None = None
+        self._world: MujocoWorld | None = None
         self._owner: bytes | None = None  # of the world
 
     def answer(self, request: Request, client: bytes = b"") -> Reply:
@@ -182,16 +167,12 @@ def _fault(request: RolloutRequest, most_candidates: int) -> str:
     candidates = len(request.policy_index)
     if not 1 <= candidates <= most_candidates:
         return f"{candidates} candidates; accepted: 1 to {most_candidates}"
-    if not 1 <= knots <= MOST_KNOTS:
-        return f"{knots} knots; accepted: 1 to {MOST_KNOTS}"
-    if not (math.isfinite(request.period) and request.period > 0.0):
+    if not 0.0 < request.period < math.inf:
         return f"period is {request.period:g}; give seconds > 0"
-    if not 1 <= request.substeps <= MOST_SUBSTEPS:
-        return f"substeps is {request.substeps}; accepted: 1 to {MOST_SUBSTEPS}"
-    if (steps := candidates * knots * request.substeps) > MOST_STEPS:
+    if not 1 <= (steps := candidates * knots * request.substeps) <= MOST_STEPS:
         return (
             f"{steps} physics steps ({candidates} candidates x {knots} knots x "
-            f"{request.substeps} substeps); accepted: up to {MOST_STEPS}"
+            f"{request.substeps} substeps); accepted: 1 to {MOST_STEPS}"
         )
     if len(request.step_size) != candidates:
         return f"{len(request.step_size)} step sizes for {candidates} candidates"

@@ -17,8 +17,10 @@ from time import sleep
 from typing import Any
 
 import numpy as np
+from mujoco.batch import Batch
 
 from controller.rollout_planner import reference_policy
+from robots.state import mujoco_from_pinocchio
 from saltation.hilqr import Policies, Trajectory, backward_pass
 from saltus.bench.catalogue import BenchResult
 from saltus.common.compiled_code import ROOT
@@ -143,14 +145,17 @@ class StageTimer:
         )  # fmt: skip
         rollouts = call("line_search", paused.model.roll_out, case.x0, policies)
         torques = np.ascontiguousarray(rollouts.inputs.swapaxes(0, 1))
-        bound = paused.backend.batch(len(rollouts.inputs))  # MuJoCo's own, of the same threads
-        bound.reset(case.x0)
+        count, threads = len(rollouts.inputs), paused.options.search.threads
+        batch = Batch(paused.backend.model, count, nthread=min(threads, count))  # MuJoCo's own
+        start = mujoco_from_pinocchio(case.x0[:19], case.x0[19:])
+        batch.bind("qpos")[:], batch.bind("qvel")[:] = start
+        ctrl = batch.bind("ctrl")
 
         def step() -> None:
             """Under the line search's torques (N, C, 12): no policy, no record."""
             for torque in torques:
-                bound.ctrl[:] = torque
-                bound.batch.step(nstep=paused.backend.substeps)
+                ctrl[:] = torque
+                batch.step(nstep=paused.backend.substeps)
 
         call("bare_stepping", step)
 

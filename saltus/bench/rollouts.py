@@ -25,7 +25,7 @@ from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
 from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.physics_client import PhysicsClient
-from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout
+from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from studies.a1.systems.planner_cases import make_cases, make_workbench
@@ -144,7 +144,7 @@ def isaac_gym(horizon: Horizon) -> Iterator[list[Engine]]:
         Unavailable: it does not.
     """
     server = ServerOptions(ISAAC_GYM_ADDRESS)
-    client = PhysicsClient(server, REMEDIES["isaacgym"], PROBE_S)
+    client = PhysicsClient(server, "isaacgym", PROBE_S)
     client.close()
     _, remote = _remote(server, horizon, "isaacgym")
     try:

@@ -70,6 +70,13 @@ MOST_THREADS = 1024  # each has a simulation of its own in memory
 
 
 def serve(
+    isaac_gym: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[isaacgym [-- OPTIONS]]",
+            help="Isaac Gym in place of a backend, and options of its server.",
+        ),
+    ] = None,
     backend: Annotated[
         Literal["mujoco", "warp"], typer.Option(help="Physics engine: mujoco or warp.")
     ] = "mujoco",
@@ -89,6 +96,12 @@ def serve(
         ),
     ] = None,
     robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
+    python: Annotated[
+        str, typer.Option(metavar="PATH", help="Python that has Isaac Gym.")
+    ] = "python3.8",
+    check: Annotated[
+        bool, typer.Option("--check", help="Say what Isaac Gym lacks here, and end.")
+    ] = False,
     duration: Annotated[
         float | None, typer.Option(min=0.001, max=1e9, help="Stop after this many seconds.")
     ] = None,
@@ -98,9 +111,22 @@ def serve(
     from runtime.signals import StopFlag
     from saltus.common.processes import cores
     from saltus.configuration.launch import robot_named
-    from saltus.serve import LISTENS, keys_for, make_service, open_responder
+    from saltus.serve import (
+        LISTENS,
+        become_isaac_gym,
+        keys_for,
+        make_service,
+        open_responder,
+    )
     from sim_bridge import service_node
 
+    engine, *options = isaac_gym or [""]
+    if engine == "isaacgym":
+        keys_for(address, key_file)
+        options += ["--check"] if check else []
+        become_isaac_gym(python, robot_named(robot), address, key_file, options)
+    if engine or check:
+        raise BadRequest(f"serve {engine or '--check'}: give isaacgym, or no argument")
     with StopFlag() as stop:
         keys = keys_for(address, key_file)
         service = make_service(backend, threads or cores(), robot_named(robot))

@@ -142,11 +142,10 @@ def _device(name: str, config: LaunchConfig) -> str:
         from sim_bridge.rollouts.warp_device import open_device
 
         return open_device(config.warp.device).name
-    from sim_bridge.physics_client import REMEDY, PhysicsClient
-    from sim_bridge.rollouts.remote import REMEDIES
+    from sim_bridge.physics_client import PhysicsClient
 
     server: ServerOptions = getattr(config, name)
-    client = PhysicsClient(server, REMEDIES.get(name, REMEDY), PROBE_S)
+    client = PhysicsClient(server, name, PROBE_S)
     client.close()
     return f"{client.info.backend} on {client.info.device} at {server.address}"
 

@@ -12,15 +12,10 @@ from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldRe
 from sim_bridge.motors import motor_limits
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import PhysicsState
-from sim_bridge.physics_client import REMEDY, PhysicsClient
+from sim_bridge.physics_client import PhysicsClient
 from sim_bridge.rollouts.unavailable import Unavailable
 
 Array = NDArray[np.float64]
-
-REMEDIES = {
-    "isaacgym": "start one with --role robot, as docs/isaac-gym.md says",
-}  # by engine
-
 
 class ServedPhysics:
     """A robot in a world of a server's; fulfils `Physics`.
@@ -50,7 +45,7 @@ class ServedPhysics:
         self._kick, self._push, self._drive = np.zeros(3), np.zeros(3), np.zeros(12)
         slope = options.floor_slope
         self._floor_normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
-        self._client = PhysicsClient(server, REMEDIES.get(options.engine, REMEDY))
+        self._client = PhysicsClient(server, options.engine)
         if not self._client.info.robot:
             self.close()
             raise Unavailable(f"the server at {server.address} simulates no robot")

@@ -1,6 +1,6 @@
 """Derivatives of the rollouts' own physics along a trajectory: analytic, or by differences.
 
-Each knot is simulated again from its state, by MuJoCo's steps as in `MujocoRollout`, and the
+Each knot is simulated again from its state, by MuJoCo's steps as in `ThreadedRollout`, and the
 derivatives of its steps are multiplied. There are no transitions: a touchdown is a step with a
 contact after a step without. Threads share the knots, and none holds Python's lock.
 """

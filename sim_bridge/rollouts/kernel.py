@@ -19,13 +19,6 @@ def record_state(qpos: Array, qvel: Array, x: Array) -> None:
 
 
 @njit(cache=True)
-def record_states(k: int, qpos: Array, qvel: Array, states: Array) -> None:
-    """Write knot k of every candidate: MuJoCo's rows (C, 19), (C, 18) to states (C, N+1, 37)."""
-    for c in range(qpos.shape[0]):
-        record_state(qpos[c], qvel[c], states[c, k])
-
-
-@njit(cache=True)
 def apply_policy(
     x: Array, nominal: Array, nominal_input: Array, feedforward: Array, gain: Array, step: float,
     limit: Array, inputs: Array, ctrl: Array,
@@ -45,32 +38,6 @@ def apply_policy(
             u = -limit[i]
         inputs[i] = u
         ctrl[i] = u
-
-
-@njit(cache=True)
-def apply_policies(
-    k: int,
-    qpos: Array,
-    qvel: Array,
-    states: Array,
-    inputs: Array,
-    ctrl: Array,
-    nominal_states: Array,
-    nominal_inputs: Array,
-    feedforward: Array,
-    gains: Array,
-    policy_index: NDArray[np.int64],
-    step_size: Array,
-    limit: Array,
-) -> None:
-    """Record knot k and set every candidate's torque for it."""
-    record_states(k, qpos, qvel, states)
-    for c in range(qpos.shape[0]):
-        p = policy_index[c]
-        apply_policy(
-            states[c, k], nominal_states[p, k], nominal_inputs[p, k], feedforward[p, k],
-            gains[p, k], step_size[c], limit, inputs[c, k], ctrl[c],
-        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any, Protocol
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.robot import Robot
-from robots.terrain import Ground, Simulator
+from robots.terrain import Ground
+from runtime.histogram import LogHistogram
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.options import ServerOptions
-from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
+from sim_bridge.physics_client import PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.remote_tally import Tally
 from sim_bridge.rollouts.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from sim_bridge.rollouts.threaded import ThreadedRollout
 
 Array = NDArray[np.float64]
 
-REMEDIES = {"isaacgym": "start one as docs/isaac-gym.md says"}  # by backend
 LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that is lost repeatedly
+RESOLUTION_MS = 0.001
 
 _LOG = logging.getLogger(__name__)
-
-
-class LocalRollout(Simulator, Protocol):
-    """The physics here."""
-
-    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
-        """Roll every candidate of `policies` out from x0 (37,)."""
-        ...
-
-    def advance(self, x: Array, torque: Array, duration: float) -> Array:
-        """State after `duration` [s] under a constant torque."""
-        ...
 
 
 class RemoteRollout:
@@ -56,7 +48,7 @@ class RemoteRollout:
     """
 
     def __init__(
-        self, robot: Robot, server: ServerOptions, local: LocalRollout, period: float,
+        self, robot: Robot, server: ServerOptions, local: ThreadedRollout, period: float,
         substeps: int, wait_s: float, name: str = "remote", ground: Ground | None = None,
         moves: bool = False,
     ) -> None:  # fmt: skip
@@ -79,27 +71,29 @@ class RemoteRollout:
         self.wait_s, self.round_trip_s = wait_s, 0.0
         self._server, self._local, self._name = server, local, name
         self._period, self._substeps = period, substeps
-        self._tally, self._lost = Tally(), False
+        self._lost, self._counts = False, Counter[str]()
+        self._trips, self._added = LogHistogram(RESOLUTION_MS), LogHistogram(RESOLUTION_MS)
         self._pause, self._next_look = server.retry, 0.0
         self._refused = ""  # why, when last
         self._ground, self._moves, self._ground_sent = ground, moves, ground is None
         self._ground_name = "" if ground is None else name_of(ground)
-        self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
+        self._client = PhysicsClient(server, name)
         self._try_out(robot)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
         begin = time.perf_counter()
-        self._tally.requests += 1
+        self._counts["requests"] += 1
         reply = self._ask(x0, policies) if self._is_there() else None
         elapsed = time.perf_counter() - begin
         if reply is None:
-            self._tally.fallbacks += 1
+            self._counts["fallbacks"] += 1
             self.round_trip_s = elapsed
             return self._local.roll_out(x0, policies)
         physics = min(max(0.0, reply.compute_s), elapsed)  # in this order NaN is 0
         self.round_trip_s = elapsed - physics
-        self._tally.answered(elapsed, self.round_trip_s)
+        self._trips.add(1e3 * elapsed)
+        self._added.add(1e3 * self.round_trip_s)
         return _batch(reply)
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
@@ -112,10 +106,18 @@ class RemoteRollout:
         self._ground, self._ground_name, self._ground_sent = ground, name_of(ground), False
 
     def statistics(self) -> dict[str, Any]:
-        """Backend and device; how often it was asked and how long it took: see `Tally.report`."""
+        """Backend and device; counts of calls, and of those that the local physics answered.
+
+        losses: how often the server was lost; refusals: of the server; round_trip_ms, from question
+        to answer, and added_ms, what of it was not physics: p50 and p99 [ms].
+        """
         info = self._client.info
         device = info.device if info.backend == self._name else f"{info.backend} on {info.device}"
-        return {"backend": self._name, "device": device} | self._tally.report()
+        counts = {n: self._counts[n] for n in ("requests", "fallbacks", "losses", "refusals")}
+        return {
+            "backend": self._name, "device": device, **counts,
+            "round_trip_ms": _quantiles(self._trips), "added_ms": _quantiles(self._added),
+        }  # fmt: skip
 
     def close(self) -> None:
         """End the connection."""
@@ -194,7 +196,7 @@ class RemoteRollout:
 
     def _lose(self, why: str) -> None:
         """Leave the server alone for a while: the longer, the more often it was lost in a row."""
-        self._tally.losses += 1
+        self._counts["losses"] += 1
         self._lost = True
         self._next_look = time.monotonic() + self._pause
         self._pause = min(2.0 * self._pause, LONGEST_RETRIES * self._server.retry)
@@ -205,13 +207,18 @@ class RemoteRollout:
 
     def _refuse(self, why: str) -> None:
         """Say why, once."""
-        self._tally.refusals += 1
+        self._counts["refusals"] += 1
         if why != self._refused:
             self._refused = why
             _LOG.warning(
                 "rollouts: the server at %s refuses (%s); rolling out here instead",
                 self._server.address, why,
             )  # fmt: skip
+
+
+def _quantiles(times: LogHistogram) -> dict[str, float]:
+    found = times.quantiles()
+    return {"p50": found.p50, "p99": found.p99}
 
 
 def _why(reply: Reply | Silence) -> str:

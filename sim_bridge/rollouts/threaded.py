@@ -1,46 +1,71 @@
-"""The parallel line search without a barrier: each thread rolls whole candidates out in C."""
+"""The parallel line search on this computer: each thread rolls whole candidates out in C."""
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.mujoco_model import move_geoms
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from saltation.hilqr import Policies
-from sim_bridge.compiled_step import MJ_STEP
+from sim_bridge.compiled_step import MJ_STEP, stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import roll_candidate
-from sim_bridge.rollouts.mujoco_batch import MujocoRollout
-from sim_bridge.rollouts.planning_model import touch_slice
+from sim_bridge.rollouts.planning_model import planning_model, touch_slice
+from sim_bridge.rollouts.single import SingleSimulation
 
 Array = NDArray[np.float64]
 
 PARTS = 2  # pieces of a candidate's horizon: 9 candidates are 18 pieces, 9 for each of 2 threads
 
 
-class ThreadedRollout(MujocoRollout):
-    """The same rollouts as `MujocoRollout`'s to the last bit, sooner where cores are shared.
+class ThreadedRollout:
+    """Rolls C policies out from one state by MuJoCo, whatever the number of threads.
 
-    A batch meets at a barrier after every knot, where one late thread holds all others up and
-    these burn their core waiting. Here threads take pieces of candidates from one queue, each a
-    compiled loop that knows no Python lock, and meet only at the end. MuJoCo's step is called
-    without its Python package's guard: an error that is fatal to MuJoCo would end the process.
+    Threads take pieces of candidates from one queue, each a compiled loop that knows no Python
+    lock, and meet only at the end: `mujoco.batch.Batch` meets after every knot, where one late
+    thread holds all others up. MuJoCo's step is called without its Python package's guard: an error
+    that is fatal to MuJoCo would end the process. The torque is held over a knot and limited to the
+    motors'.
+
+    Attributes:
+        round_trip_s: zero: no server is asked.
     """
+
+    round_trip_s = 0.0
 
     def __init__(
         self, robot: Robot, knots: int, period: float, substeps: int = 2, threads: int = 2,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
-        super().__init__(robot, knots, period, substeps, threads, ground)
+        stop_stage_timers()
+        self.limit = robot.torque_limit
+        self.knots, self.period, self.substeps = knots, period, substeps
+        self.model = planning_model(robot, period / substeps, ground)
+        self._threads, self._single = threads, SingleSimulation(robot, ground)
         self._simulations: list[_Simulation] = []  # one a candidate, made at their first use
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        move_geoms(self.model, ground)
+        self._single.move_ground(ground)
+
+    def statistics(self) -> dict[str, Any]:
+        """Which physics this is."""
+        return {"backend": "mujoco", "device": "cpu"}
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
+        return self._single.advance(x, torque, duration)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""

@@ -11,7 +11,7 @@ from controller.planner_options import PlannerOptions, Search
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from sim_bridge.rollouts.derivatives import RolloutDerivatives
-from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 from tests.controller.planner_estimates import estimate
 
@@ -28,7 +28,7 @@ def make_derivatives(options, A1):
 def make_planner(kind="rollout", **changes):
     options = replace(OPTIONS, derivatives=kind, **changes)
     search = options.search
-    backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
+    backend = ThreadedRollout(A1, options.knots, options.period, search.substeps, search.threads)
     reference = make_reference(A1, "walk", 0.2, options.period)
     return HilqrPlanner(options, A1, reference, backend, make_derivatives(options, A1))
 

@@ -10,7 +10,7 @@ from controller.motor_targets import joint_gain
 from controller.mppi_planner import MppiPlanner, spline_basis, weights
 from controller.planner_options import MppiOptions
 from controller.references import make_reference
-from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 from tests.controller.planner_estimates import estimate
 
@@ -22,7 +22,7 @@ OPTIONS = MppiOptions(
 
 def make_planner(**changes):
     options = replace(OPTIONS, **changes)
-    backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
+    backend = ThreadedRollout(A1, options.knots, options.period, options.substeps, options.threads)
     return MppiPlanner(options, A1, make_reference(A1, "walk", 0.2, options.period), backend)
 
 

@@ -114,23 +114,6 @@ def _make_service(_):
     return answer
 
 
-def _make_isaac_gym(_):
-    """What Isaac Gym's server does with a request before it needs Isaac Gym."""
-    checks = {
-        "ground": isaac_gym.check_ground, "world": isaac_gym.check_world,
-        "place": isaac_gym.check_state,
-        "rollout": lambda request: isaac_gym.check_rollout(request, MOST_CANDIDATES),
-    }  # fmt: skip
-
-    def answer(data):
-        request = isaac_gym.decode(data)
-        if check := checks.get(request["kind"]):
-            check(request)
-        return decode_reply(isaac_gym.refusal(data, "why"))
-
-    return answer
-
-
 def _make_command_intake(_):
     intake = CommandIntake(DriveOptions())
     number = iter(range(2**62))
@@ -171,7 +154,7 @@ MESSAGE_DECODERS = (
     Decoder("physics request", _make_service, _requests, (DecodeError,), MESSAGE_PACK),
     Decoder("physics reply", plain(decode_reply), lambda: _examples(*get_args(Reply)),
             (DecodeError,), MESSAGE_PACK),
-    Decoder("isaac gym request", _make_isaac_gym, _requests, (ValueError, isaac_gym.Refused),
+    Decoder("isaac gym request", plain(isaac_gym.decode), _requests, (isaac_gym.Refused,),
             MESSAGE_PACK),
     Decoder("exchange", _make_exchange, _conversations),
     Decoder("command intake", _make_command_intake, lambda: _examples(COMMAND.message),

@@ -47,7 +47,7 @@ def test_every_name_can_be_made_and_is_looked_for():
 def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, refused):
     line = refused("launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}")
     assert nobody in line and "available here: mujoco" in line
-    assert ("saltus serve" if name == "remote" else "docs/isaac-gym.md") in line
+    assert ("saltus serve`" if name == "remote" else "saltus serve isaacgym`") in line
 
 
 @pytest.mark.parametrize("package", ["warp", "mujoco_warp"])

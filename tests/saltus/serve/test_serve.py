@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -35,6 +36,9 @@ STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zero
     (["--duration", "nan"], ["--duration", "than or equal"]),
     (["--key-file", "/proc/none/key"], ["/proc/none/key"]),
     (["--key-file", os.devnull], ["holds no key"]),
+    (["bullet"], ["bullet", "isaacgym"]), (["--check"], ["isaacgym"]),
+    (["isaacgym", "--python", "/nowhere/python"], ["/nowhere/python", "--python PATH"]),
+    (["isaacgym", "--address", "tcp://*:46200"], ["--key-file NAME"]),
     (["--keys", "k"], ["--keys", "--key-file", "--address", "--backend"]),
 ])  # fmt: skip
 def test_a_bad_request_names_what_is_accepted(refused, arguments, words):
@@ -46,6 +50,15 @@ def test_an_occupied_address_is_one_line(refused):
     with Responder(FREE) as responder:
         line = refused("serve", "--address", responder.address)
     assert responder.address in line and "another --address" in line
+
+
+def test_isaac_gyms_server_says_what_is_missing_in_its_python():
+    check = start(
+        "serve", "isaacgym", "--check", "--python", sys.executable, "--", "--device", "cpu"
+    )
+    _, error = check.communicate(timeout=PATIENCE_S)
+    assert check.returncode == 2 and error.count("\n") == 1
+    assert "isaacgym does not import" in error and "pip install" in error
 
 
 def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):

@@ -1,96 +1,94 @@
-"""Our Isaac Gym server in this process, behind the stand-in for Isaac Gym, as a rollout backend.
+"""Our Isaac Gym server in this process, behind the stand-in for Isaac Gym.
 
-No result through it says anything about PhysX: the physics is MuJoCo's. It says that the server
-keeps Isaac Gym's rules, and that frames, orders and indices are right.
+Each of its processes is a thread here, with a Gym of its own.
 """
+
+import multiprocessing
+from threading import Thread
 
 import numpy as np
 
 from robots.urdf import urdf_of
-from runtime.physics_messages import (
-    PROTOCOL,
-    GroundReply,
-    Hello,
-    RolloutReply,
-    ServerInfo,
-    decode_reply,
-)
+from runtime.physics_messages import Hello, RolloutReply, decode_reply
 from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
-from tests.sim_bridge.isaac_gym.stand_in_api import modules
-from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
-from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
+from tests.sim_bridge.isaac_gym.stand_in_gym import CALLS, Gym, gymapi, gymtorch, torch
 from tests.sim_bridge.physics.requests import rollout_request
 
 
-def make_api(velocity_at="com", gym=None, ground=None):
-    """A process's modules of Isaac Gym, as `server.load_api` gives them."""
-    known = (ground, planning_model(A1, 0.001, ground)) if ground is not None else None
-
-    def robot(*made_of):
-        return MujocoRobot(*made_of, velocity_at, known)
-
-    return server.Api(*modules(gym or Gym(robot)))
+class _Process(Thread):
+    def kill(self):
+        pass
 
 
-def make_options(*arguments, urdf=None):
-    """The server's options, as of its command line; the robot's URDF needs no file."""
-    options = server.parse(["--role", "robot", "--device", "cpu", *arguments])
-    options.role = "robot" if "robot" in arguments else "rollouts"
-    options.urdf_text = urdf or urdf_of(A1)
+def _spawn(options, *made_for):
+    """What `server.spawn` does, by a thread."""
+    CALLS.append("spawn")
+    ours, theirs = multiprocessing.Pipe()
+    arguments = theirs, options, *made_for, options.load
+    process = _Process(target=server.work, args=arguments, daemon=True)
+    process.start()
+    return ours, process
+
+
+server.spawn = _spawn
+
+
+def make_api(gym):
+    np.seterr(all="ignore")  # of this thread: torch does not warn
+    module = type(gymapi)(**vars(gymapi), acquire_gym=lambda: gym)
+    return module, gymtorch, torch
+
+
+def make_options(envs=4, device="cpu", velocity_at="com", ground=None, root_velocity="com"):
+    """The server's options; a robot's URDF needs no file. The stand-in knows the `ground`."""
+    options = server.OPTIONS.parse_args(["--urdf", "", "--device", device, "--envs", str(envs)])
+    options.urdf_text, options.root_velocity = urdf_of(A1), root_velocity
+    options.load = lambda device: make_api(Gym(velocity_at, ground))
     return options
 
 
-class InProcess:
-    """A worker without a process of its own."""
+class Server:
+    """A server, asked by messages of one client."""
 
-    def __init__(self, options, api=None):
-        self.service = server.Service(api or make_api(), options)
+    def __init__(self, **options):
+        self.front = server.Front(make_options(**options))
 
-    def ask(self, frame, client):
-        return self.service.answer(frame, client)
+    def ask(self, request, client=b"its own"):
+        reply = decode_reply(self.front.answer(client, encode(request)))
+        assert reply.id == request.id
+        return reply
 
     def close(self):
-        return ""
+        for _, worker in self.front._workers.values():
+            worker.close()
+
+    __del__ = close
 
 
-def make_front(*arguments, ground=None):
-    """What answers frames in the server, with a fresh stand-in where the server wants a process."""
-    options = make_options(*arguments)
-    return server.Front(lambda: InProcess(options, make_api(ground=ground)))
-
-
-class StandInRollout:
-    """A rollout backend: the server's core, asked by messages."""
+class StandInRollout(Server):
+    """A rollout backend."""
 
     round_trip_s = 0.0
 
-    def __init__(self, period, substeps=2, pipeline="cpu", envs=16, ground=None, moves=False):
-        device = ["--device", "cuda:0"] if pipeline == "gpu" else []
-        self.period, self.substeps = period, substeps
-        self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device, ground=ground)
-        self._single, self._ground = SingleSimulation(A1, ground), ""
+    def __init__(self, period, substeps, device="cpu", ground=None, moves=False):
+        super().__init__(envs=16, device=device, ground=ground)
+        self._asked = {"period": period, "substeps": substeps}
+        self._single = SingleSimulation(A1, ground)
         if ground is not None:
-            reply = decode_reply(self.front.answer(encode(to_request(6, ground))))
-            assert isinstance(reply, GroundReply), reply
-            self._ground = name_of(ground)
-        if moves:
-            hello = decode_reply(self.front.answer(encode(Hello(id=5, protocol=PROTOCOL))))
-            assert isinstance(hello, ServerInfo) and not hello.moves_ground
+            self.ask(to_request(6, ground))
+            self._asked["ground"] = name_of(ground)
+        if moves and not self.ask(Hello(id=5, protocol=server.PROTOCOL)).moves_ground:
             raise Unavailable("a ground in Isaac Gym cannot move")
 
     def roll_out(self, x0, policies):
-        request = rollout_request(
-            policies, x0=x0, ground=self._ground, period=self.period, substeps=self.substeps
-        )
-        reply = decode_reply(self.front.answer(encode(request)))
-        assert isinstance(reply, RolloutReply) and reply.id == 7, reply
+        reply = self.ask(rollout_request(policies, x0=x0, **self._asked))
+        assert isinstance(reply, RolloutReply), reply
         finite = np.array(reply.finite, dtype=np.bool_)
         return RolloutBatch(reply.states, reply.inputs, reply.normal_forces, finite)
 
@@ -98,4 +96,4 @@ class StandInRollout:
         return self._single.advance(x, torque, duration)
 
     def statistics(self):
-        return {"backend": "isaacgym (stand-in)", "device": "cpu", "protocol": PROTOCOL}
+        return {"backend": "isaacgym (stand-in)", "device": "cpu"}

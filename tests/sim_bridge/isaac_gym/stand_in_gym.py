@@ -1,95 +1,200 @@
-"""A stand-in for Isaac Gym itself: it has its calls, and enforces the rules of its tensor API.
+"""A stand-in for Isaac Gym: its names, the rules of its tensor API, and MuJoCo as its physics.
 
-The physics is another's (`make_robot`). A call that Isaac Gym does not have, or that this stand-in
-does not know, is an AttributeError; a broken rule is `RuleBroken`. Setters and steps are counted
-in `calls`. Runs under Python 3.8.
+Names are those of the documentation of Preview 3 and of the type stubs yzqin/isaacgym-stubs
+(Preview 4). As in a compiled module, what a type does not have cannot be set; a call that this does
+not know is an AttributeError; a broken rule is `RuleBroken`. torch is the real one where it is
+installed, and otherwise the few functions that the server uses, by numpy.
+
+No result says anything about PhysX. It says that the server keeps the rules, and that frames,
+orders and indices are right.
 """
 
+import copy
 import os
+import weakref
 import xml.etree.ElementTree as ElementTree
+from functools import cache, partial
+from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 
-from tests.sim_bridge.isaac_gym.stand_in_api import (
-    CONSTANTS,
-    DOF_PROPERTIES,
-    CoordinateSpace,
-    Descriptor,
-    RigidBodyProperties,
-    RigidShapeProperties,
-    RuleBroken,
-    SimType,
-    Tensor,
-    Vec3,
-    expect,
-)
+from robots.mujoco_model import load_mujoco
+from robots.rotations import rotation_from_quaternion
+from robots.terrain import height_at
+from sim_bridge.rollouts.planning_model import planning_model
+from tests.a1 import A1
 
 LEGS = ("FL", "FR", "RL", "RR")  # Isaac Gym sorts, whatever the order in the URDF
 JOINTS = [f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf")]
+PROBES = ((0.011, 0.023), (0.317, -0.211), (-0.403, 0.109))  # [m]
+CALLS = []  # of Isaac Gym, and "to host" for each tensor that is copied there
+
+
+class RuleBroken(BaseException):
+    """A rule of Isaac Gym's was broken; no `except Exception` of the code under test hides it."""
+
+
+class Tensor(np.ndarray):
+    """The little of a torch tensor that the server needs."""
+
+    device = "cpu"
+
+    def __array_finalize__(self, source):
+        self.device = getattr(source, "device", "cpu")
+
+    def cpu(self):
+        CALLS.append("to host")
+        return self
+
+    def numpy(self):
+        return np.array(self)
+
+    def to(self, dtype):
+        return self.astype(dtype)
+
+
+def _as_tensor(values, device="cpu"):
+    made = np.array(values).view(Tensor)
+    made.device = device
+    return made
+
+
+def _by(function, axis="axis"):
+    return lambda *arrays, dim=None: (
+        function(*arrays, **({} if dim is None else {axis: dim})).view(Tensor)
+    )
+
+
+try:
+    import torch
+except ImportError:
+    torch = SimpleNamespace(
+        as_tensor=_as_tensor, float64=np.float64, cross=_by(np.cross), cat=_by(np.concatenate),
+        where=_by(np.where), atan2=_by(np.arctan2), minimum=_by(np.minimum),
+        maximum=_by(np.maximum), isfinite=lambda x: np.isfinite(x),
+    )  # fmt: skip
+GPU = "cuda:0" if isinstance(torch, SimpleNamespace) else "cpu"  # where tensors of its pipeline are
+
+CONSTANTS = {"UP_AXIS_Z": 1, "SIM_PHYSX": 0, "CC_LAST_SUBSTEP": 1, "DOF_MODE_EFFORT": 3,
+             "ENV_SPACE": 0}  # fmt: skip
+TENSORS = {
+    "actor_root_state_tensor": "root", "dof_state_tensor": "dof",
+    "net_contact_force_tensor": "contact", "dof_actuation_force_tensor": "effort",
+}  # fmt: skip
+
+
+def _struct(name, others="", **fields):
+    """A type with these fields and their defaults (0 for `others`); callables make a default."""
+    fields.update(dict.fromkeys(others.split(), 0.0))
+
+    def start(self, *values):
+        for field, default in fields.items():
+            setattr(self, field, default() if callable(default) else default)
+        for field, value in zip(fields, values, strict=False):
+            setattr(self, field, value)
+
+    return type(name, (), {"__slots__": tuple(fields), "__init__": start})
+
+
+# Fields that the server sets, and those whose defaults would do harm.
+Vec3 = _struct("Vec3", "x y z")
+PhysX = _struct(
+    "PhysX",
+    """use_gpu num_threads solver_type num_position_iterations num_velocity_iterations
+    contact_offset rest_offset bounce_threshold_velocity max_depenetration_velocity
+    max_gpu_contact_pairs contact_collection""",
+)
+Shape = _struct("Shape", "restitution", friction=1.0)
+gymapi = SimpleNamespace(
+    Vec3=Vec3, Transform=_struct("Transform", "r", p=Vec3),
+    SimParams=_struct("SimParams", "dt substeps use_gpu_pipeline up_axis", gravity=Vec3,
+                      physx=PhysX),
+    PlaneParams=_struct("Plane", "distance static_friction dynamic_friction restitution",
+                        normal=Vec3),
+    TriangleMeshParams=_struct("Mesh", """nb_vertices nb_triangles static_friction dynamic_friction
+                               restitution"""),
+    AssetOptions=_struct(
+        "AssetOptions",
+        """default_dof_drive_mode collapse_fixed_joints fix_base_link disable_gravity armature
+        linear_damping max_linear_velocity max_angular_velocity replace_cylinder_with_capsule
+        enable_gyroscopic_forces""", angular_damping=0.5, thickness=0.02,
+    ),
+    **CONSTANTS,
+)  # fmt: skip
+DOF_PROPERTIES = np.dtype(
+    [("driveMode", "<i4")]
+    + [(name, "<f4") for name in "velocity effort stiffness damping friction armature".split()]
+)
+
+
+class Descriptor:
+    """An address; the tensor there may be gone."""
+
+    def __init__(self, tensor):
+        assert getattr(tensor, "is_contiguous", lambda: True)()
+        self._reference = weakref.ref(tensor)
+
+    def tensor(self):
+        tensor = self._reference()
+        if tensor is None:
+            raise RuleBroken("a tensor handed over was not kept: its address holds anything")
+        return tensor
+
+
+gymtorch = SimpleNamespace(unwrap_tensor=Descriptor, wrap_tensor=lambda held: held.tensor())
 
 
 class Asset:
     """A URDF as Isaac Gym reads it: fixed joints collapse, unless they ask not to."""
 
     def __init__(self, urdf, options):
-        self.urdf, self.options = urdf, options
-        robot = ElementTree.fromstring(urdf)
-        melted = set()
-        for joint in robot.findall("joint[@type='fixed']"):
-            if options.collapse_fixed_joints and joint.get("dont_collapse") != "true":
-                melted.add(joint.find("child").get("link"))
-        names = [link.get("name") for link in robot.findall("link")]
-        kept = [name for name in names if name not in melted]
+        self.urdf, self.options, robot = urdf, options, ElementTree.fromstring(urdf)
+        melted = {
+            joint.find("child").get("link") for joint in robot.findall("joint[@type='fixed']")
+            if options.collapse_fixed_joints and joint.get("dont_collapse") != "true"
+        }  # fmt: skip
+        kept = [link.get("name") for link in robot.findall("link")]
+        kept = [name for name in kept if name not in melted]
         legs = [[name for name in kept if name.startswith(leg)] for leg in LEGS]
         self.bodies = [name for name in kept if name[:2] not in LEGS] + sum(legs, [])
         found = sorted(joint.get("name") for joint in robot.findall("joint[@type='revolute']"))
         self.joints = JOINTS if found == sorted(JOINTS) else found
-        shapes = sum(len(link.findall("collision")) for link in robot.findall("link"))
-        self.shapes = [RigidShapeProperties() for _ in range(shapes)]
-
-
-class Env:
-    """An environment and the one robot in it, whose physics is told of no other place than here."""
-
-    def __init__(self):
-        self.robot = None
-        self.joints = None
-        self.start = np.zeros(3)  # where it was made
-        self.place = np.zeros(3)  # of its copy of the ground; a level floor is so everywhere
-
-    def root(self):
-        return self.robot.root() + np.pad(self.place, (0, 10))
+        self.shapes = [Shape() for _ in robot.iter("collision")]
 
 
 class Gym:
-    """One process's Isaac Gym: one simulation."""
+    """One process's Isaac Gym: one simulation. Attributes that tests read: `asset`."""
 
-    def __init__(self, make_robot):
-        """`make_robot(asset, params, floor)`: see `stand_in_physics.MujocoRobot`."""
-        self.calls, self._make_robot = [], make_robot
-        self._params = self._plane = self._mesh = None
-        self._envs, self._groups, self._acquired = [], set(), {}
-        self._prepared = self._fetched = False
+    def __init__(self, velocity_at="com", ground=None):
+        """`velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin".
+
+        `ground`: that a mesh must be.
+        """
+        self._velocity_at, self._known, self._params = velocity_at, ground, None
+        self._floor = self._model = None
+        self._robots, self._groups, self._acquired = [], set(), {}
+        self._prepared, self._fetched = False, True
         self._pending, self._refreshed = {}, set()
 
-    # Setting up.
-
     def create_sim(self, compute_device, graphics_device, sim_type, params):
-        expect(sim_type, SimType)
         if self._params is not None:
             raise RuleBroken("a second simulation in one process")
-        self._params, self._fetched, self.device = params, True, compute_device
+        assert params.up_axis == CONSTANTS["UP_AXIS_Z"]
+        assert params.physx.contact_collection == CONSTANTS["CC_LAST_SUBSTEP"]
+        self._params = params
         return self
 
     def add_ground(self, sim, plane):
-        self._plane = plane
+        self._floor = plane
 
     def add_triangle_mesh(self, sim, vertices, triangles, params):
-        if self._prepared or self._mesh is not None:
-            raise RuleBroken("a ground after prepare_sim, or a second one")
-        if vertices.dtype != np.float32 or triangles.dtype != np.uint32:
-            raise TypeError("incompatible function arguments: float32 and uint32 are needed")
-        self._mesh = (vertices.reshape(-1, 3), triangles.reshape(-1, 3), params)
+        assert vertices.dtype == np.float32 and triangles.dtype == np.uint32
+        self._floor, self._model = params, planning_model(A1, 0.001, self._known)
+        for at in PROBES:
+            height = height_of(vertices.reshape(-1, 3), triangles.reshape(-1, 3), *at)
+            if abs(height - height_at(self._known, *at)) > 1e-3:
+                raise RuleBroken("a mesh that is not the ground")
 
     def load_asset(self, sim, folder, file, options):
         with open(os.path.join(folder, file)) as text:
@@ -109,169 +214,188 @@ class Gym:
         asset.shapes = shapes
 
     def create_env(self, sim, lower, upper, per_row):
-        self._envs.append(Env())
-        return self._envs[-1]
+        return len(self._robots)
 
     def create_actor(self, env, asset, pose, name, group=-1, filter=-1, segmentation=0):
-        if group in self._groups or group < 0:
-            raise RuleBroken("robots of one origin and one collision group push each other apart")
-        if filter <= 0:  # 0: all of one robot's shapes collide; -1: as the file says, or so
-            raise RuleBroken("shapes of one robot push each other apart")
+        if group in self._groups or group < 0 or filter <= 0:
+            raise RuleBroken("robots of one group, or the shapes of one robot, push each other")
         self._groups.add(group)
-        env.start[:] = pose.p.x, pose.p.y, pose.p.z
-        if self._mesh is None:
-            env.place[:2] = pose.p.x, pose.p.y
-            if self._plane.normal.z != 1.0 and env.place.any():
-                raise RuleBroken("a floor that slopes is another one elsewhere")
-        floor = self._mesh or self._plane
-        env.robot = self._make_robot(asset, self._params, floor)
-        env.joints = np.zeros(12, DOF_PROPERTIES)
-        env.joints["velocity"], env.joints["effort"] = 21.0, 33.5  # as in the URDF
+        made_of = asset, self._params, self._floor, self._velocity_at, self._model
+        self._robots.append(MujocoRobot(*made_of))
         return 0
 
     def get_actor_rigid_body_properties(self, env, actor):
-        return [RigidBodyProperties(com=Vec3(*env.robot.com()))]
+        return self._robots[env].bodies()
 
     def get_actor_dof_properties(self, env, actor):
-        return env.joints.copy()
+        return self._robots[env].joint_properties.copy()
 
     def set_actor_dof_properties(self, env, actor, joints):
-        env.joints = joints.copy()
-        env.robot.armature(joints["armature"])
+        self._robots[env].set_joints(joints.copy())
 
     def prepare_sim(self, sim):
-        self._check_apart(np.array([env.start for env in self._envs]))
-        if self._mesh is not None:
-            vertices, triangles, _ = self._mesh
-            copies = np.split(triangles, len(self._envs))
-            for env, triangles in zip(self._envs, copies):  # noqa: B905
-                env.place[2] = env.robot.ground_at(vertices, triangles)
         self._prepared = True
 
-    # Tensors.
+    def __getattr__(self, call):
+        """acquire_..., refresh_... and set_... of `TENSORS`."""
+        verb, _, tensor = call.partition("_")
+        if tensor not in TENSORS:
+            raise AttributeError(call)
+        return partial(getattr(type(self), "_" + verb), self, TENSORS[tensor])
 
-    def acquire_actor_root_state_tensor(self, sim):
-        return self._acquire("root", (len(self._envs), 13))
-
-    def acquire_dof_state_tensor(self, sim):
-        return self._acquire("dof", (12 * len(self._envs), 2))
-
-    def acquire_net_contact_force_tensor(self, sim):
-        return self._acquire("contact", (len(self._envs) * self._bodies(), 3))
-
-    def refresh_actor_root_state_tensor(self, sim):
-        self._refresh("root", [env.root() for env in self._envs])
-
-    def refresh_dof_state_tensor(self, sim):
-        self._refresh("dof", [env.robot.joints() for env in self._envs])
-
-    def refresh_net_contact_force_tensor(self, sim):
-        collected = self._params.physx.contact_collection != CONSTANTS["CC_NEVER"]
-        self._refresh("contact", [collected * env.robot.forces() for env in self._envs])
-
-    def set_actor_root_state_tensor(self, sim, states):
-        self._set("root", states)
-
-    def set_dof_state_tensor(self, sim, states):
-        self._set("dof", states)
-
-    def set_dof_actuation_force_tensor(self, sim, efforts):
-        self._set("effort", efforts)
-
-    def apply_rigid_body_force_tensors(
-        self, sim, force=None, torque=None, space=CoordinateSpace.ENV_SPACE
-    ):
-        expect(space, CoordinateSpace)
-        if torque is not None or space == CONSTANTS["LOCAL_SPACE"]:
-            raise RuleBroken("this stand-in knows forces in the world alone")
-        self._set("force", force)
-
-    # Time.
+    def apply_rigid_body_force_tensors(self, sim, force, torque, space):
+        assert torque is None and space == CONSTANTS["ENV_SPACE"]
+        self._set("force", sim, force)
 
     def simulate(self, sim):
-        """Apply what was set, live through a step, and forget efforts and forces."""
-        self.calls.append("simulate")
-        if not self._prepared:
-            raise RuleBroken("simulate before prepare_sim")
-        if not self._fetched:
-            raise RuleBroken("the CPU pipeline needs fetch_results between two simulates")
-        self._apply_states()
-        efforts = self._values("effort", (len(self._envs), 12))
-        forces = self._values("force", (len(self._envs), self._bodies(), 3))
+        """Apply what was set, step, and forget efforts and forces."""
+        CALLS.append("simulate")
+        if not self._prepared or not self._fetched:
+            raise RuleBroken("simulate before prepare_sim, or without fetch_results on the CPU")
+        given = {name: self._values(name) for name in self._pending}
         self._pending, self._refreshed = {}, set()
-        for env, effort, force in zip(self._envs, efforts, forces):  # noqa: B905
-            if any(env.joints[name].any() for name in ("stiffness", "damping", "friction")):
-                raise RuleBroken("a drive or friction besides the efforts")
-            obeys = env.joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]
-            effort = np.clip(effort, -env.joints["effort"], env.joints["effort"])
-            env.robot.step(np.where(obeys, effort, 0.0), force, env.joints["velocity"])
+        for index, robot in enumerate(self._robots):
+            robot.step(**{name: rows[index] for name, rows in given.items()})
         self._fetched = bool(self._params.use_gpu_pipeline)
 
     def fetch_results(self, sim, wait):
         self._fetched = True
 
-    # The rules.
+    def _acquire(self, name, sim):
+        if not self._prepared or name in self._acquired:
+            raise RuleBroken(f"the {name} tensor before prepare_sim, or twice")
+        device = GPU if self._params.use_gpu_pipeline else "cpu"
+        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
+        self._acquired[name] = torch.as_tensor(0.0 * rows, device=device)
+        return Descriptor(self._acquired[name])
 
-    def _bodies(self):
-        return len(self._envs[0].robot.forces())
-
-    def _device(self):
-        return "cuda:0" if self._params.use_gpu_pipeline else "cpu"
-
-    def _acquire(self, name, shape):
-        if not self._prepared:
-            raise RuleBroken("a tensor before prepare_sim")
-        if name in self._acquired:
-            raise RuleBroken(f"the {name} tensor acquired twice")
-        self._acquired[name] = Tensor(np.zeros(shape, np.float32), self._device())
-        return Descriptor(self._acquired[name], kept=True)
-
-    def _refresh(self, name, rows):
-        if self._pending:
-            raise RuleBroken("a refresh after a setter returns stale data")
-        if not self._fetched:
-            raise RuleBroken("the CPU pipeline needs fetch_results before a refresh")
-        if name in self._refreshed:
-            raise RuleBroken(f"{name} refreshed twice after one simulate")
+    def _refresh(self, name, sim):
+        if self._pending or not self._fetched or name in self._refreshed:
+            raise RuleBroken(f"{name} refreshed after a setter, before fetch_results, or twice")
         self._refreshed.add(name)
-        self._acquired[name]._data[...] = np.concatenate(rows).reshape(self._acquired[name].shape)
+        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
+        self._acquired[name][:] = torch.as_tensor(rows)
 
-    def _set(self, name, descriptor):
-        self.calls.append("set_" + name)
-        if not isinstance(descriptor, Descriptor):
-            raise TypeError("incompatible function arguments: a gymapi.Tensor is needed")
+    def _set(self, name, sim, descriptor):
+        CALLS.append("set " + name)
+        tensor = descriptor.tensor()
         if name in self._pending:
             raise RuleBroken(f"{name} set twice between two simulates: the first is lost")
-        tensor = descriptor.tensor()
-        if tensor.device != self._device() or tensor.dtype != np.float32:
+        if tensor.device != self._acquired["root"].device or "float32" not in str(tensor.dtype):
             raise RuleBroken("a float32 tensor on the pipeline's device is needed")
         self._pending[name] = descriptor
 
-    def _values(self, name, shape):
-        """What was set, read only now from where its tensor was."""
-        if name not in self._pending:
-            return np.zeros(shape)
-        tensor = self._pending[name].tensor()
-        if tensor._data.size != np.prod(shape):
-            raise RuleBroken(f"{name} has {tensor._data.size} numbers, not {shape}")
-        if not np.isfinite(tensor._data).all():
+    def _values(self, name):
+        """What was set, a row for each robot, read only now from where its tensor was."""
+        values = np.asarray(self._pending[name].tensor()).astype(np.float64)
+        if not np.isfinite(values).all():
             raise RuleBroken(f"{name} that is no number, in a scene that all robots share")
-        return tensor._data.reshape(shape).astype(np.float64)
+        return values.reshape(len(self._robots), -1)
 
-    def _apply_states(self):
-        count = len(self._envs)
-        for name, width in (("root", 13), ("dof", 24)):
-            if name in self._pending:
-                values = self._values(name, (count, width))
-                if name == "root":
-                    self._check_apart(values[:, :3])
-                    values[:, :3] -= [env.place for env in self._envs]
-                for env, value in zip(self._envs, values):  # noqa: B905
-                    env.robot.place(**{name: value})
 
-    def _check_apart(self, positions):
-        """PhysX tests every pair that overlaps, and runs out of room for them, before it drops
-        those of two collision groups: xbpeng/MimicKit #39, isaac-sim/OmniIsaacGymEnvs #3."""
-        apart = np.linalg.norm(positions[:, None] - positions, axis=2) + np.eye(len(positions))
-        if len(positions) > 1 and apart.min() < 1.0:
-            raise RuleBroken("robots that overlap")
+class MujocoRobot:
+    """One robot on a floor: with a planner's shapes where the URDF has none but the feet's."""
+
+    def __init__(self, asset, params, floor, velocity_at, ground):
+        """`ground`: MuJoCo's model of a robot on it; None on the plane `floor`."""
+        links = {link.get("name"): link for link in ElementTree.fromstring(asset.urdf).iter("link")}
+        feet_only = links["trunk"].find("collision") is None
+        self._model = model = copy.copy(ground or _read_model(feet_only))
+        if ground is None:  # the plane's normal is a rotation about y
+            half = 0.5 * np.arctan2(floor.normal.x, floor.normal.z)
+            model.geom_quat[model.geom("floor").id] = np.cos(half), 0.0, np.sin(half), 0.0
+        model.opt.timestep = params.dt
+        model.opt.gravity[:] = params.gravity.x, params.gravity.y, params.gravity.z
+        _set_masses(model, links)
+        # PhysX takes the mean of two frictions.
+        model.geom_friction[:, 0] = 0.5 * (floor.static_friction + asset.shapes[0].friction)
+        damping = asset.options.linear_damping, asset.options.angular_damping
+        self._kept = 1.0 - params.dt * np.repeat(damping, 3)  # of the trunk's velocity, a step
+        self._point = model.body("trunk").ipos if velocity_at == "com" else np.zeros(3)
+        self._qpos = [int(model.joint(name).qposadr[0]) for name in JOINTS]
+        self._dofs = [int(model.joint(name).dofadr[0]) for name in JOINTS]
+        self._bodies, self._data = asset.bodies, mujoco.MjData(model)
+        self.joint_properties = np.zeros(12, DOF_PROPERTIES)
+        self.joint_properties["velocity"], self.joint_properties["effort"] = 21.0, 33.5
+
+    def bodies(self):
+        com = Vec3(*self._model.body("trunk").ipos)
+        masses = [self._model.body_mass.sum(), *(0.0 for _ in self._bodies[1:])]
+        return [SimpleNamespace(mass=mass, com=com) for mass in masses]
+
+    def set_joints(self, joints):
+        if any(joints[name].any() for name in ("stiffness", "damping", "friction")):
+            raise RuleBroken("a drive or friction besides the efforts")
+        assert (joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]).all()
+        self.joint_properties = joints
+        self._model.dof_armature[self._dofs] = joints["armature"]
+        mujoco.mj_setConst(self._model, self._data)
+
+    def step(self, effort, root=None, dof=None, force=None):
+        data, joints = self._data, self.joint_properties
+        if root is not None:
+            data.qpos[:3], data.qpos[3], data.qpos[4:7] = root[:3], root[6], root[3:6]
+            rotation = rotation_from_quaternion(root[3:7])
+            data.qvel[3:6] = root[10:13] @ rotation
+            data.qvel[:3] = root[7:10] - np.cross(root[10:13], rotation @ self._point)
+            data.qpos[self._qpos], data.qvel[self._dofs] = dof[0::2], dof[1::2]
+        data.qfrc_applied[self._dofs] = np.clip(effort, -joints["effort"], joints["effort"])
+        data.xfrc_applied[self._model.body("trunk").id, :3] = 0.0 if force is None else force[:3]
+        mujoco.mj_step(self._model, data)
+        data.qvel[:6] *= self._kept
+        fastest = joints["velocity"]
+        data.qvel[self._dofs] = np.clip(data.qvel[self._dofs], -fastest, fastest)
+
+    def root(self):
+        qpos, qvel = self._data.qpos, self._data.qvel
+        quaternion = np.array([*qpos[4:7], qpos[3]])
+        rotation = rotation_from_quaternion(quaternion)
+        angular = rotation @ qvel[3:6]
+        linear = qvel[:3] + np.cross(angular, rotation @ self._point)
+        return np.concatenate((qpos[:3], quaternion, linear, angular))[None]
+
+    def dof(self):
+        return np.stack((self._data.qpos[self._qpos], self._data.qvel[self._dofs]), axis=1)
+
+    def contact(self):
+        """On each body (B, 3), in world [N]; a foot counts for itself though MuJoCo melts it."""
+        total, wrench = np.zeros((len(self._bodies), 3)), np.zeros(6)
+        for index, contact in enumerate(self._data.contact):
+            second = int(contact.geom[1])  # which the force acts on
+            sign = 1.0 if self._model.geom_bodyid[second] else -1.0
+            geom = self._model.geom(second if sign > 0.0 else int(contact.geom[0]))
+            body = self._model.body(int(geom.bodyid[0])).name
+            owner = geom.name if geom.name.endswith("_foot") else body
+            mujoco.mj_contactForce(self._model, self._data, index, wrench)
+            force = wrench[:3] @ contact.frame.reshape(3, 3)
+            total[self._bodies.index(owner)] += sign * force
+        return total
+
+
+@cache
+def _read_model(feet_only):
+    return planning_model(A1, 0.001) if feet_only else load_mujoco(A1, 0.001)
+
+
+def height_of(vertices, triangles, x, y):
+    """Of the highest triangle above a place [m], which must look up; -inf where there is none."""
+    corners = vertices[triangles].astype(np.float64)
+    a, edges = corners[:, 0], (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
+    up = np.linalg.det(edges[:, :2]) > 1e-12
+    a, edges = a[up], edges[up]
+    part = np.linalg.solve(edges[:, :2], (np.array([x, y]) - a[:, :2])[..., None])
+    over = (part.min(axis=(1, 2)) >= 0.0) & (part.sum(axis=(1, 2)) <= 1.0)
+    return np.max((a[:, 2:] + (edges[:, 2:] @ part)[..., 0])[over], initial=-np.inf)
+
+
+def _set_masses(model, links):
+    """Take masses from the URDF: a factor for all, then what the trunk has more."""
+
+    def mass(name):
+        return float(links[name].find("inertial/mass").get("value"))
+
+    scale = mass("FR_thigh") / float(model.body("FR_thigh").mass[0])
+    extra = mass("trunk") + mass("imu") - scale * float(model.body("trunk").mass[0])
+    model.body_mass[:] *= scale
+    model.body_inertia[:] *= scale
+    model.body_mass[model.body("trunk").id] += extra if abs(extra) > 1e-9 else 0.0

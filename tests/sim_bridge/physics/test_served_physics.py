@@ -19,7 +19,7 @@ from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
-from tests.sim_bridge.isaac_gym.stand_in import make_front
+from tests.sim_bridge.isaac_gym.stand_in import Server
 from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
 
 SCRIPT = PerturbationScript(
@@ -147,8 +147,8 @@ def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(tmp_path
 
 def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
     """Behind the stand-in for Isaac Gym: says that frames and orders fit, nothing of PhysX."""
-    front = make_front("--role", "robot")
-    with answering(tmp_path, front.answer):
+    front = Server().front
+    with answering(tmp_path, lambda frame: front.answer(b"a", frame)):
         robot = SimulatedRobot(
             A1, SimulationOptions(engine="isaacgym", server=options_of(tmp_path), timestep=0.001)
         )

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from runtime.endpoints import CurveKeys
 from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
-from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout
@@ -56,13 +55,6 @@ class Backend(NamedTuple):
 
 
 def mujoco(_):
-    """MuJoCo's own batch."""
-    return lambda period, substeps, ground=None, moves=False: MujocoRollout(
-        A1, KNOTS, period, substeps, ground=ground
-    )
-
-
-def threads(_):
     """Threads of ours; the candidates do not divide evenly among them."""
     return lambda period, substeps, ground=None, moves=False: ThreadedRollout(
         A1, KNOTS, period, substeps, threads=3, ground=ground
@@ -115,11 +107,11 @@ def _client(stack, server):
     return make
 
 
-def isaac_gym_stand_in(pipeline):
+def isaac_gym_stand_in(device):
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
     return lambda _: (
         lambda period, substeps, ground=None, moves=False: StandInRollout(
-            period, substeps, pipeline, ground=ground, moves=moves
+            period, substeps, device, ground, moves
         )
     )
 
@@ -132,14 +124,12 @@ SINGLE = Close(2e-5, 5e-5, 1.5e-3, 0.1)
 
 BACKENDS = {
     "mujoco": Backend(mujoco, DOUBLE, 1e-13),
-    "mujoco-threads": Backend(threads, DOUBLE, 1e-13),
     "remote-with-keys": Backend(remote(CurveKeys.generate()), DOUBLE, 1e-13),
     "warp-cpu": Backend(warp("cpu"), SINGLE, 1e-7),
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
     "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
-    # Robots stand metres apart, where a float32 position has another last digit.
-    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 1e-6, True),
-    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, 1e-6, True),
+    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 0.0, True),
+    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("cuda:0"), SINGLE, 1e-7, 0.0, True),
 }
 if NAMED in os.environ:
     # Another engine has other contacts, and PhysX may not repeat itself: these are guesses.
