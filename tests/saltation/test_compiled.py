@@ -112,7 +112,9 @@ def test_policies_roll_out_as_interpreted():
     system, x0 = problem.system, np.array([4.0, 0.0])
     modes = {k: python(mode, "flow") for k, mode in system.modes.items()}
     same = System(modes, [python(edge, "guard", "reset") for edge in system.transitions])
-    other = EventDrivenModel(same, FALLING, problem.timestep, problem.cost)
+    other = EventDrivenModel(
+        same, FALLING, problem.timestep, problem.cost, event_at=problem.event_at
+    )
     assert native_tables(system).reason == "" and "reset" in native_tables(same).reason
     nominal = Hilqr(problem).start(x0, Policies.zeros(problem, N))
     push, gains = np.random.default_rng(0).normal(size=(N, 1)), np.full((N, 1, 2), -3.0)
