@@ -54,6 +54,8 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
         BadRequest: an unknown key (the accepted ones are named) or a value of a wrong type
             or out of range.
     """
+    if isinstance(mapping, dict) and fields_of(kind):
+        mapping = _completed(mapping, {each.name: each.default for each in _fields(kind)})
     try:
         return msgspec.convert(mapping, kind, strict=False)
     except msgspec.ValidationError as error:
@@ -61,6 +63,17 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
     except UnicodeEncodeError as error:
         key, message = "", f"no text: {error}"
     raise BadRequest(f"{source if isinstance(source, str) else source(key)}: {message}")
+
+
+def _completed(mapping: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """A mapping whose sections have the defaults of their place, not of their class."""
+    made = dict(mapping)
+    for name, default in defaults.items():
+        if isinstance(default, msgspec.Struct) and isinstance(made.get(name), dict):
+            own = {key: getattr(default, key) for key in default.__struct_fields__}
+            left = {key: msgspec.to_builtins(own[key]) for key in own.keys() - made[name].keys()}
+            made[name] = _completed(made[name], own) | left
+    return made
 
 
 def _refusal(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
@@ -32,6 +33,13 @@ def test_overrides_win_over_the_file_and_options_over_overrides():
     assert config.command.velocity_x == 0.1
     assert config.hilqr.realtime.iterations == 4
     assert config.hilqr.knots == LaunchConfig().hilqr.knots
+
+
+def test_one_key_of_a_section_leaves_the_others_as_they_are_without_it():
+    def stepping(*overrides):
+        return load_launch("push", overrides).instant_qp.stepping
+
+    assert stepping("instant_qp.stepping.kp=100") == replace(stepping(), kp=100.0)
 
 
 @pytest.mark.parametrize("name", LAUNCH_FILES)
