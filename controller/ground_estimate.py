@@ -38,9 +38,7 @@ class GroundEstimate:
 
     def __init__(self, robot: Robot, level: bool) -> None:
         """A floor at z = 0; where it is taken for `level` it never tilts, and is not rough."""
-        quarters = [
-            Box((REACH * x, REACH * y, -DEPTH), (REACH, REACH, DEPTH)) for x, y in QUARTERS
-        ]
+        quarters = [Box((REACH * x, REACH * y, -DEPTH), (REACH, REACH, DEPTH)) for x, y in QUARTERS]
         self.ground: Ground = make_ground(tuple(quarters))._replace(
             floor=FLOOR, roughness=0.0 if level else ROUGHNESS
         )

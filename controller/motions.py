@@ -8,6 +8,7 @@ motion at once would begin with a robot that has fallen long before its end. Lim
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ GROWTH_OPTIONS = HilqrOptions(
     regularisation=RegularisationOptions(target="input", initial=1e-3, maximum=1e6),
 )  # fmt: skip
 LIMIT_OPTIONS = ConstraintOptions(
-    tolerance=1e-2, max_rounds=14, penalty=300.0, growth=3.0, most_penalty=1e6, settled=0.01
+    max_rounds=14, penalty=300.0, growth=3.0, most_penalty=1e6, settled=0.01
 )
 MakeBackend = Callable[[int], RolloutBackend]
 Report = Callable[[float, float], None]
@@ -184,8 +185,9 @@ def _plan_from(
     knots = path.size - 1
     model = make_model(knots)
     model.track(path.window(0, knots))
-    options = HilqrOptions(**(GROWTH_OPTIONS.__dict__ | {"max_iterations": 20}))
-    solver = ConstrainedHilqr(model, Limits(motion.limits, robot), options, LIMIT_OPTIONS)
+    options = replace(GROWTH_OPTIONS, max_iterations=motion.iterations)
+    constraint_options = replace(LIMIT_OPTIONS, tolerance=motion.tolerance)
+    solver = ConstrainedHilqr(model, Limits(motion.limits, robot), options, constraint_options)
     return solver.solve(x0, plan)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from controller.planner_options import CostOptions, LimitOptions
+from controller.planner_options import CostOptions, Iterations, LimitOptions
 from robots.conventions import FALLEN_TILT
 from runtime.options import Options, Range, positive
 
@@ -179,6 +179,8 @@ class Motion(Options, frozen=True):
         phases: one after another.
         cost: weights of the distance from the key poses.
         limits: that the plan keeps.
+        iterations: most of HiLQR in each round of the limits.
+        tolerance: share of a limit by which a plan may exceed it.
         hilqr: options of the planner that tracks it, as a launch file has them; the launch's own
             win.
     """
@@ -190,6 +192,8 @@ class Motion(Options, frozen=True):
         joint_velocity=2e-3, terminal_scale=20.0, input_loaded=5e-4, input_unloaded=1e-3,
     )  # fmt: skip
     limits: LimitOptions = LimitOptions()
+    iterations: Iterations = 20
+    tolerance: Annotated[float, Range("-", 1e-4, 0.1)] = 0.01
     hilqr: dict[str, Any] = {}
 
     def check(self) -> None:

@@ -76,9 +76,7 @@ def keep_plan(stem: str, motion: Motion, plan: MotionPlan, robot: str) -> None:
 
 
 def _kept_file(stem: str, motion: Motion, robot: str) -> Path:
-    mark = fingerprint(
-        (motion.phases, motion.cost, motion.limits, robot_named(robot).mjcf), code_version(SOURCES)
-    )
+    mark = fingerprint((replace(motion, hilqr={}), robot_named(robot).mjcf), code_version(SOURCES))
     return cache_folder() / "motions" / f"{stem}-{mark}.npz"
 
 
