@@ -55,3 +55,12 @@ def test_another_seed_keeps_limits_that_the_first_does_not():
     limits = replace(leap.limits, power=850.0)
     plan = make_plan(replace(leap, limits=limits), "a1")
     assert plan.solution.status in FEASIBLE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["go1", "go2"])
+def test_a_robot_s_own_backflip_stays_within_its_tolerance(robot):
+    _, flip = read_motion("backflip", robot)
+    plan = make_plan(flip, robot, 2)
+    assert plan.solution.status in FEASIBLE
+    assert 0.01 < plan.solution.violation.value <= flip.tolerance
