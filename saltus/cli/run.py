@@ -154,7 +154,7 @@ def drive(
     from runtime.signals import StopFlag
     from runtime.topics import COMMAND
     from saltus.launch.announcement import launch_to_drive, running_launches
-    from saltus.launch.cores import serve_commands
+    from saltus.launch.cores import preferred
     from saltus.launch.driving import (
         LAST_WORDS_S,
         bounds_of,
@@ -165,7 +165,6 @@ def drive(
     if gamepad is None and not running_launches():
         return launch("sim", "client", view=True, json=json)
     running = launch_to_drive()
-    serve_commands(running.config)
     sources, how = running.config.sources, f"{HELP}; q ends"
     if gamepad is not None:
         with refusing("", ValueError):
@@ -177,7 +176,10 @@ def drive(
     else:  # a shell has closed it: <&-
         raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
     begin = time.monotonic()
-    with StopFlag() as stop, Bus(running.endpoints) as bus, raw_keys(STANDARD_INPUT):
+    with (
+        preferred(running.config), StopFlag() as stop, Bus(running.endpoints) as bus,
+        raw_keys(STANDARD_INPUT),
+    ):  # fmt: skip
         try:
             commands = bus.publisher(COMMAND)
         except EndpointInUse as error:

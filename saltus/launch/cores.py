@@ -22,7 +22,7 @@ from saltus.configuration.planners import ConnectionKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
-LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
+LISTENER_NICE = -10  # of a program that follows or drives a launch: after the planner
 ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
 
 
@@ -63,26 +63,22 @@ def serve_plans(config: LaunchConfig) -> None:
     settle(config, "planner")
 
 
-def serve_commands(config: LaunchConfig) -> None:
-    """Let who reads keys or a gamepad go before other work; it sleeps nearly always."""
-    if config.realtime.planner_nice is not None:
-        prefer_process(config.realtime.planner_nice)
-
-
 @contextmanager
-def hear_first(config: LaunchConfig) -> Iterator[None]:
-    """Let who follows a launch in real time go before ordinary programs, such as a browser.
+def preferred(config: LaunchConfig) -> Iterator[None]:
+    """Let the caller go before ordinary programs, such as a browser, in real time.
 
-    It hears some thousand messages a second; those that it takes too late are lost.
+    The launcher hears some thousand messages a second and loses those that it takes too late; a
+    program that reads keys sleeps nearly always. Both share a terminal with others, whose nice
+    level must not stay changed.
     """
     asks = config.mode == "realtime" and config.realtime.planner_nice is not None
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    preferred = asks and not prefer_process(LISTENER_NICE)
+    taken = asks and not prefer_process(LISTENER_NICE)
     try:
         yield
     finally:
-        if preferred:
-            prefer_process(before)  # the terminal's other programs may share it
+        if taken:
+            prefer_process(before)
 
 
 def settle(config: LaunchConfig, name: str) -> None:

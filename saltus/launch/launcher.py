@@ -38,7 +38,7 @@ from saltus.launch.announcement import (
     check_free,
     endpoints_of,
 )
-from saltus.launch.cores import hear_first
+from saltus.launch.cores import preferred
 from saltus.launch.driving import words_of
 from saltus.launch.hardware import check_at_hand, with_own_port
 from saltus.launch.listener import Listener
@@ -237,7 +237,7 @@ def launch(
                 with operator_keys(config), supervisor:
                     with preparing():
                         supervisor.start()
-                    with hear_first(config):
+                    with preferred(config):
                         run.follow(supervisor)
                 listener.drain(most=None)
             finally:

@@ -205,7 +205,7 @@ def test_an_emulators_port_that_is_taken_is_found_out_before_anything_starts(nam
         other.bind(("127.0.0.1", 0))
         port = other.getsockname()[1]
         told = refused("launch", name, "--set", f"emulator.port={port}")
-    assert f"127.0.0.1:{port}" in told
+    assert f"127.0.0.1 port {port}" in told
 
 
 def test_a_second_emulated_launch_takes_ports_of_its_own():
