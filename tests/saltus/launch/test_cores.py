@@ -1,9 +1,12 @@
 """Which process has which core."""
 
+import os
+
 import pytest
 
+from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import CONNECTIONS
-from saltus.launch.cores import cores_of
+from saltus.launch.cores import LISTENER_NICE, cores_of, preferred
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
@@ -30,3 +33,10 @@ def test_on_more_cores_the_tracker_has_the_last_one_to_itself(available):
 
 def test_one_core_is_everybodys():
     assert all(cores_of(name, {3}, CONNECTIONS["simulated"]) == {3} for name in EVERYBODY)
+
+
+def test_a_program_that_follows_a_launch_gives_its_priority_back():
+    before = os.getpriority(os.PRIO_PROCESS, 0)  # where it is refused, it stays
+    with preferred(load_launch("sim", mode="realtime")):
+        assert os.getpriority(os.PRIO_PROCESS, 0) in (LISTENER_NICE, before)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
