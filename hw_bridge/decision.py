@@ -91,7 +91,10 @@ class Decision:
                 self._standing_since = None
             else:
                 self._obey(self._judge(command, now))
-            self._note_running(row, now)
+            if self._running_since is None:
+                self._note_running(row, now)
+            else:
+                self.running_s = now - self._running_since
         if last is None:
             setpoints = machine.step(now, None, None, None)
             assert setpoints is not None
