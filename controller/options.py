@@ -179,8 +179,8 @@ class Motion(Options, frozen=True):
         phases: one after another.
         cost: weights of the distance from the key poses.
         limits: that the plan keeps.
-        iterations: most of HiLQR in each round of the limits.
-        tolerance: share of a limit by which a plan may exceed it.
+        iterations: most iterations of HiLQR between two updates of the limits' multipliers.
+        tolerance: by which a plan may exceed a limit: a share of it, of clearances metres.
         hilqr: options of the planner that tracks it, as a launch file has them; the launch's own
             win.
     """

@@ -1,4 +1,4 @@
-"""HiLQR on five published problems, beside IPOPT with the order of the events fixed.
+"""HiLQR on five problems after published ones, beside IPOPT with the order of the events fixed.
 
 HiLQR runs with its defaults from inputs of zero, on the ball from those of the seed; then with
 events at the ends of their timesteps, ``event_at="end"`` (5.3.3). IPOPT has the same timesteps and
