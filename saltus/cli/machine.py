@@ -178,12 +178,17 @@ def ros2(
     process: ProcessOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Publish a running launch to ROS 2 and follow cmd_vel, until its end; exit status 0."""
+    """Publish a launch to ROS 2, once one runs, and follow cmd_vel, until its end; status 0."""
     from runtime.signals import StopFlag
     from saltus.export.ros2 import bridge
+    from saltus.launch.announcement import POLL_S, REMEDY, running_launches
 
     with StopFlag() as stop:
-        launch = find_launch(process, stop)
+        if process is None and not running_launches():
+            say(f"waiting for a launch; {REMEDY}")
+            while not (stop() or running_launches()):
+                time.sleep(POLL_S)
+        launch = None if stop() else find_launch(process, stop)
         result = bridge(launch, rate, stop) if launch else {}
     if json:
         print_json(result)

@@ -1,7 +1,11 @@
 """The bridge to ROS 2, with a stand-in for rclpy and for the fields of its messages."""
 
+import runpy
 import sys
+from contextlib import ExitStack
+from threading import Timer
 from types import ModuleType, SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -11,6 +15,8 @@ from robots.conventions import JOINT_NAMES
 from runtime.bus import Bus
 from runtime.messages import SensorReading
 from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
+from saltus.cli.main import run
+from saltus.common.files import data_folder
 from saltus.export.ros2 import TYPES
 from saltus.launch.announcement import running_launches
 from tests.a1 import estimate
@@ -136,6 +142,28 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, printed
     assert (frame.transform.translation.x, frame.transform.rotation.w) == (1.0, 7.0)
     assert heard["foot_contacts"].data[3] == 1.0 and heard["foot_forces"].data[3] == 4.0
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
+
+
+def test_the_bridge_waits_for_a_launch(temporary, monkeypatch, capsys):
+    """With a launch it goes on, here to where ROS is missing."""
+    monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
+    with ExitStack() as stack:
+        begin = Timer(0.5, lambda: stack.enter_context(announced(temporary, "a", "client")))
+        begin.start()
+        assert run(["bridge", "ros2"]) == 2 and not begin.is_alive()
+    waiting, refusal = capsys.readouterr().err.strip().splitlines()
+    assert "saltus launch" in waiting and "setup.bash" in refusal
+
+
+def test_the_launch_file_starts_commands_that_exist(monkeypatch):
+    ros, commands = MagicMock(), []
+    ros.actions.ExecuteProcess = lambda cmd, **_: commands.append(cmd)
+    ros.substitutions.LaunchConfiguration = {"launch": "sim", "mode": "realtime"}.__getitem__
+    for name, module in {"launch": ros, "launch.actions": ros.actions,
+                         "launch.substitutions": ros.substitutions}.items():  # fmt: skip
+        monkeypatch.setitem(sys.modules, name, module)
+    runpy.run_path(str(data_folder("launch") / "ros2.launch.py"))["generate_launch_description"]()
+    assert [(name, run([*words, "--help"])) for name, *words in commands] == [("saltus", 0)] * 2
 
 
 def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, refused):
