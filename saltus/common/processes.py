@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,16 +131,24 @@ def cores() -> int:
 
 
 def quota() -> float:
-    """Cores whose time a container may take, together; infinite where nothing limits it."""
-    for names in ("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"):  # cgroup v2, v1
-        try:
-            texts = [Path("/sys/fs/cgroup", name).read_text() for name in names]
-            most, period = map(float, " ".join(texts).split())
-        except (OSError, ValueError):  # such as "max"
-            continue
-        if most > 0.0:
-            return most / period
-    return math.inf
+    """Cores whose time this process may take together with others; infinite without a limit."""
+    shares = [math.inf]
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)  # no controllers: version 2
+            if controllers and "cpu" not in controllers.split(","):
+                continue
+            top = Path("/sys/fs/cgroup", "cpu" if controllers else "")
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
+            folder = top / path.strip("/")
+            for group in (folder, *folder.parents):  # each limits those below it
+                with suppress(OSError, ValueError):  # such as "max"
+                    texts = [(group / name).read_text() for name in names]
+                    most, period = map(float, " ".join(texts).split())
+                    shares += [most / period] if most > 0.0 else []
+                if group == top:
+                    break
+    return min(shares)
 
 
 def stolen_s() -> float:

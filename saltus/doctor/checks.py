@@ -101,7 +101,7 @@ def _robot() -> tuple[bool, str]:
 def _cores() -> tuple[bool, str]:
     count, share = cores(), quota()
     if share < count:
-        return False, (f"{count}, and a quota of the time of {share:g}: whoever has used it up "
+        return False, (f"{count}, and a quota of the time of {share:g}: once used up, everything "
                        "stands still for tens of ms; give the container whole cores instead "
                        "(docker --cpuset-cpus)")  # fmt: skip
     return count >= 2, f"{count} (2 or more for real time)"

@@ -11,20 +11,28 @@ from saltus.doctor import checks
 CGROUP = "/sys/fs/cgroup/"
 
 
+V1 = "cpu.cfs_quota_us", "cpu.cfs_period_us"
+
+
 @pytest.mark.parametrize(
-    "files, cores",
+    "mine, files, cores",
     [
-        ({"cpu.max": "150000 100000\n"}, 1.5), ({"cpu.max": "max 100000\n"}, math.inf),
-        ({}, math.inf),
-        ({"cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 0.5),
-        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, math.inf),
+        ("0::/", {"cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/", {"cpu.max": "max 100000\n"}, math.inf),
+        ("0::/", {}, math.inf),
+        ("0::/a/b", {"a/cpu.max": "50000 100000", "cpu.max": "150000 100000"}, 0.5),
+        ("0::/c", {"a/cpu.max": "50000 100000"}, math.inf),
+        ("0::/\n3:cpu,cpuacct:/docker/1", {f"cpu/{V1[0]}": "50000", f"cpu/{V1[1]}": "100000"}, 0.5),
+        ("4:cpuset:/\n3:cpu:/a", {f"cpu/a/{V1[0]}": "-1", f"cpu/a/{V1[1]}": "100000"}, math.inf),
     ],
-)  # fmt: skip
-def test_a_quota_is_that_of_cgroups(monkeypatch, files, cores):
+)
+def test_a_quota_is_that_of_all_groups_of_the_process(monkeypatch, mine, files, cores):
+    files = {f"{CGROUP}{name}": text for name, text in files.items()} | {"/proc/self/cgroup": mine}
+
     def read(path):
-        if (name := str(path).removeprefix(CGROUP)) not in files:
+        if str(path) not in files:
             raise FileNotFoundError
-        return files[name]
+        return files[str(path)]
 
     monkeypatch.setattr(Path, "read_text", read)
     assert quota() == cores
