@@ -1,6 +1,6 @@
 """Drives a running launch in a circle, then stops: `saltus launch sim --drive client` first.
 
-Who publishes commands drives the robot; when nothing comes for half a second, it stands.
+The publisher of commands drives the robot; after half a second without one it stands.
 """
 
 import time

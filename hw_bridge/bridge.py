@@ -83,7 +83,7 @@ class Bridge:
     Attributes:
         decision: what goes to the motors.
         machine: what the robot does.
-        intake: what has been received.
+        intake: of the received frames.
         errors: exceptions that were caught on the way from or to the wire; each stops the robot.
         unsent: frames that the link did not take.
     """

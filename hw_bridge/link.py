@@ -138,7 +138,7 @@ class UdpLink:
         while len(received) < MOST_AT_ONCE:
             try:
                 size, stamps, _, sender = self._socket.recvmsg_into(self._parts, _ANCILLARY)
-            except ConnectionRefusedError:  # nobody listened when a frame was sent: once more
+            except ConnectionRefusedError:  # no listener when a frame was sent: once more
                 continue
             except OSError as error:
                 self.receive_errors += error.errno not in (errno.EAGAIN, errno.EINTR)

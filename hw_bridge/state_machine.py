@@ -129,14 +129,14 @@ class StateMachine:
         self, now: float, q: Array | None, dq: Array | None, tracker: Array | None,
         trunk: Array | None = None,
     ) -> Setpoints | None:  # fmt: skip
-        """Return what the motors shall do from now on, None for what the tracker wants.
+        """Return the setpoints of the motors from now on; None where the tracker's command holds.
 
         Args:
             now: [s], monotonic.
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
                 where they are unknown: before the first, or once they are too old.
-            tracker: row of the tracker's command, used while running; None if it wants nothing. A
-                robot that is asked to sit down does so at once where it wants nothing.
+            tracker: row of the tracker's command, used while running; None without one. A robot
+                that is asked to sit down does so at once without one.
             trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
                 and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """

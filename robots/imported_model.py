@@ -3,7 +3,7 @@
 The form: a body `trunk` with a free joint; legs FR, FL, RR, RL, each with bodies hip, thigh and
 calf; one hinge each at the body's origin, about x, y and y; a sphere `FR_foot` fixed to the calf,
 with a touch sensor; motors in motor order. Names, order and signs of the given model do not matter:
-legs are told apart by where their hips are.
+a leg is known by the place of its hip.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from threading import Thread
 from runtime.exit import LAST_S
 
 MOST = 10_000  # lines that may wait for the disk: ten seconds of one in every tick
-SWITCH_S = 1e-4  # for which the thread may keep Python's lock while the loop wants it
+SWITCH_S = 1e-4  # for which the thread may keep Python's lock while the loop waits for it
 # What the lines do not say, and a record need not find out: it is the larger part of its cost.
 UNUSED = ("logThreads", "logProcesses", "logMultiprocessing", "logAsyncioTasks", "_srcfile")
 

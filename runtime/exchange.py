@@ -163,7 +163,7 @@ class Requester(AbstractContextManager["Requester"]):
             self.close()
 
     def _watch(self) -> None:
-        """Take note of what has happened to the connection."""
+        """Read all pending events of the connection."""
         while self._monitor.poll(0):
             event = recv_monitor_message(self._monitor, zmq.NOBLOCK)["event"]
             welcome = event == zmq.EVENT_HANDSHAKE_SUCCEEDED

@@ -1,4 +1,4 @@
-"""A physics server's parts, and one as a child process for who measures or tests it."""
+"""A physics server's parts, and one as a child process for benches and tests."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class PhysicsService:
         self, backend: str, device: str, most_candidates: int,
         make_rollout: MakeRollout | None = None, make_world: MakeWorld | None = None,
     ) -> None:  # fmt: skip
-        """What is None is not served. `backend` and `device` are what clients are told."""
+        """A part that is None is not served. Clients get `backend` and `device` to show."""
         self.backend, self.device, self._most = backend, device, most_candidates
         self._make_rollout, self._make_world = make_rollout, make_world
         # By period, substeps, and name of the solids; empty for the level floor.

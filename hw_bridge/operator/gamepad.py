@@ -136,7 +136,7 @@ class Gamepad:
         return [each for each in asked if each[0] is Request.STOP][:1]
 
     def poll(self, now: float = 0.0, up: bool = False) -> list[RequestWithCause]:
-        """Return what has been asked for since the last call. Never blocks, never raises.
+        """Return the requests since the last call. Never blocks, never raises.
 
         Args:
             now: [s].

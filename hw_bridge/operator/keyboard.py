@@ -75,7 +75,7 @@ class TerminalPulse:
     """Asks a terminal for its status; raises nothing and never waits.
 
     A query that has no answer, neither a reply nor a key, for `silence_s` says that the terminal is
-    frozen: an SSH session without a network, say. That is told once. A terminal that has never
+    frozen: an SSH session without a network, say. That is reported once. A terminal that has never
     answered is not judged.
     """
 
@@ -208,7 +208,7 @@ class Keyboard:
         return [each for each in asked if each[0] is Request.STOP][:1]
 
     def poll(self, now: float = 0.0, up: bool = False) -> list[RequestWithCause]:
-        """Return what has been asked for since the last call. Never blocks, never raises.
+        """Return the requests since the last call. Never blocks, never raises.
 
         Args:
             now: [s], of the clock of `begin`.

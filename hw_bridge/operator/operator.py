@@ -64,7 +64,7 @@ class Inputs:
             self._stops += each.begin(now)
 
     def poll(self, now: float, up: bool) -> list[RequestWithCause]:
-        """Return what has been asked for since the last call. Never blocks, never raises.
+        """Return the requests since the last call. Never blocks, never raises.
 
         Args:
             now: [s], of the clock of `begin`.

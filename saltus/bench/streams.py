@@ -50,7 +50,7 @@ TERRAIN = {
 # A reading's arrays, and what each row of `Recording.readings` holds after the time.
 FIELDS = {name: size for name, (size,) in layout(SensorReading).fixed}
 # The sources that decide what a recording holds. A filter that is not in the loop is none of them:
-# whoever works on one need not record anew.
+# a change of one needs no new recording.
 SOURCES = (
     "saltation/*", "saltation/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
     "sim_bridge/**/*", "estimator/*", "estimator/health/*", "saltus/launch/lock_step.py",

@@ -158,7 +158,7 @@ def how_to_use(address: str, key_file: Path | None) -> list[str]:
     line = " ".join(["--set rollout=remote", f"--set remote.address={address}", *key])
     lines = [f"plan with it:  saltus launch sim {line}"]
     if key_file is not None:
-        lines.append(f"first copy {key_file}.pub there; who has it may use this server")
+        lines.append(f"first copy {key_file}.pub there; its holder may use this server")
     return lines
 
 

@@ -39,7 +39,7 @@ def sweep_planner_names(incomplete: str) -> list[str]:
 
 def assignments(incomplete: str) -> list[str]:
     """Keys of a launch file, each with its ``=``; after one of few values, those."""
-    from saltus.configuration.keys import keys_of  # slow to load for who asks for no key
+    from saltus.configuration.keys import keys_of  # slow to load, and few commands need it
 
     name, equals, _ = incomplete.partition("=")
     found = {key.key: key.choices for key in keys_of()}

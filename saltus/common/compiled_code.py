@@ -79,7 +79,7 @@ class SourcesLocator:
 def kernel_folder() -> Path:
     """What everything compiled is in: the checkout's own folder, or the user's, or numba's.
 
-    Not in a checkout of somebody else's: what cannot be written there is compiled at each start.
+    Not in a checkout of another user: what cannot be written there is compiled at each start.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:

@@ -24,7 +24,7 @@ stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 def say(message: str) -> None:
     """Print one line of progress or log on standard error; one that cannot be shown is lost.
 
-    A launch must not end because its log stands on a full disk or nobody reads it any more (for
+    A launch must not end because its log stands on a full disk or has no reader any more (for
     which rich raises SystemExit).
     """
     with suppress(OSError, SystemExit):

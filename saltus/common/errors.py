@@ -73,7 +73,7 @@ def postponed_interrupt() -> Iterator[Callable[[], None]]:
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that act as Ctrl-C does
     numbers = [number for number in signals if signal.getsignal(number) is handler]
     if not numbers or threading.current_thread() is not threading.main_thread():
-        yield lambda: None  # someone else acts on it, or nobody
+        yield lambda: None  # it is handled elsewhere, or ignored
         return
     pending: list[int] = []
 

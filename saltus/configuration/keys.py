@@ -221,7 +221,7 @@ def keys_without_effect(config: LaunchConfig, settings: Settings) -> dict[str, s
     """Keys that were set and that the launch does not use, and why.
 
     In a file, a key that repeats the default does not count: a resolved launch file has them all.
-    Nor does its command where the command line names who drives, nor what the walk is made from
+    Nor does its command where the command line names the driver, nor what the walk is made from
     where it names the planner: the file cannot know.
     """
     defaults = {key.key: key.default for key in keys_of()}
@@ -274,9 +274,9 @@ _PAGE = """# Every key of a launch file
 
 A line has a key, its default, what is accepted with its unit, and what it is. A key without a
 default must be given. `0…1` is a range with its ends, `>0…1` the same without 0.
-`saltus config NAME` prints the values of a launch, and who set them. `--set KEY=VALUE` sets a key
-for one launch; lists and mappings are YAML. `saltus config --markdown > docs/keys.md` makes this
-page.
+`saltus config NAME` prints the values of a launch, and the source of each. `--set KEY=VALUE` sets
+a key for one launch; lists and mappings are YAML. `saltus config --markdown > docs/keys.md` makes
+this page.
 """
 
 
@@ -286,7 +286,7 @@ class Row(NamedTuple):
     Attributes:
         key: and what is known of it in any launch.
         value: as plain data.
-        source: who set it: "default", "file", or an option such as "--set".
+        source: of the value: "default", "file", or an option such as "--set".
         reason: why it has no effect in this launch; empty where it has.
     """
 

@@ -278,8 +278,8 @@ GAIT: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [r
 def within_profile(config: LaunchConfig) -> LaunchConfig:
     """The launch with the smaller of each configured limit and its profile's.
 
-    A speed along a straight line is brought within the limits; steps of a script and commands of
-    who drives are, once they are followed.
+    A speed along a straight line is brought within the limits; steps of a script and a driver's
+    commands are limited when they are followed.
     """
     if not config.kind.bridged or config.limit_profile == "full":
         return config
@@ -324,7 +324,7 @@ Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 Belief = Literal["known", "estimated", "flat"]
 AT_ORIGIN = "simulation.start={heading: 0, position: [0, 0]}"  # an assignment
-DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
+DRIVEN_S = 3600.0  # for which a simulated robot is driven by default
 
 
 class ReferenceCommand(Options, frozen=True):
@@ -370,7 +370,7 @@ class RealtimeOptions(Options, frozen=True):
 
 
 class ViewOptions(Options, frozen=True):
-    """What somebody may do who watches a launch in the browser.
+    """The page of a launch in the browser.
 
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
@@ -398,7 +398,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         reference_from: motion of a gait for HiLQR: `kinematic`, or `convex_mpc`, which walks it
             once and is recorded (6.5.2).
         command: a speed along a straight line, or the steps of a script.
-        drive: who else may drive, and how commands are followed.
+        drive: source of live commands, and how commands are followed.
         sources: what keys and sticks ask for, where they drive.
         perturbations: what is done to the robot, and when.
         terrain: the ground: flat, or a list of parts (docs/terrain.md).
@@ -414,7 +414,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         hardware: the bridge to a robot, real or emulated.
         emulator: the emulated robot.
         realtime: how processes ask for real time.
-        view: what somebody may do who watches.
+        view: the page of a launch in the browser.
         recording: what a recording keeps of plans.
         bus: where the topics are bound.
     """
@@ -456,7 +456,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
 
     @property
     def controllable(self) -> bool:
-        """Whether somebody who watches may do more than that."""
+        """Whether a viewer may push, drive, tune and pause."""
         return self.kind.simulated if self.view.control is None else self.view.control
 
     @property
@@ -486,7 +486,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
 
     @property
     def is_driven(self) -> bool:
-        """Whether commands come on the way, from a script or from somebody who drives."""
+        """Whether commands change during the run, by a script or a driver."""
         return self.script is not None or self.drive.source != "none"
 
     @property
@@ -559,8 +559,8 @@ def read_launch(
         assignments: of ``--set``, each ``KEY=VALUE``; they come after `drive` and `view`.
         mode, duration, planner: of these keys; they come last.
         drive: the source of commands, in real time.
-        view: a person watches; then, or where one drives, a simulated robot runs for as long as one
-            likes.
+        view: with a page. A simulated robot with a page or a driver runs for `DRIVEN_S`, unless
+            `duration` is set.
         bridge: ``hardware.mode`` of a robot that shall not move.
 
     Raises:
@@ -610,7 +610,7 @@ def configure(settings: Settings) -> LaunchConfig:
 
     Raises:
         BadRequest: an unknown key, a value of a wrong type or out of range; the message begins with
-            who set it.
+            its source.
     """
     mapping = settings.mapping
     if isinstance(options := mapping.get("estimator"), dict):
@@ -652,7 +652,7 @@ def placed(config: LaunchConfig, trial: int = 0) -> LaunchConfig:
 
 
 def _not_in_estimator(key: str) -> str:
-    """Where an option of a filter stands that somebody looks for under `estimator`."""
+    """A hint for an option of a filter that was set under `estimator`: where it stands."""
     name = key.partition(".")[0]
     sections = {field.name: fields_of(field.type) for field in msgspec.structs.fields(LaunchConfig)}
     having = [f"{filter}.{key}" for filter in ESTIMATORS if name in sections[filter]]

@@ -227,7 +227,7 @@ class ConnectionKind(NamedTuple):
         simulated: by the launch's own simulation, which can be paused, pushed and perturbed.
         bridged: the tracker reaches it over UDP.
         emulated: an emulator of it runs in the launch.
-        real: nobody knows its true state.
+        real: its true state is unknown.
         planned: the launch plans for it; else another launch does.
     """
 

@@ -1,4 +1,4 @@
-"""What a person is told, and types, before a real robot goes limp or moves."""
+"""The question to a person, and the answer, before a real robot goes limp or moves."""
 
 import os
 import sys
@@ -72,6 +72,6 @@ def _ask(warning: str, word: str) -> None:
         while sys.stdin and (byte := os.read(STANDARD_INPUT, 1)) not in (b"", b"\n"):
             line += byte
     if not byte:
-        print(file=sys.stderr)  # nobody has pressed Enter
+        print(file=sys.stderr)  # without a pressed Enter
     if line.decode(errors="replace").strip() != word:
         raise BadRequest(f"not confirmed with '{word}': nothing was sent to the robot")

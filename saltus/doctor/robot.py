@@ -336,7 +336,7 @@ def _settle_pass(found: Survey, options: HardwareOptions, checks: list[Check]) -
 
 
 def _measured(found: Survey) -> dict[str, Any]:
-    """What a script or a note wants of the survey; null where nothing was seen."""
+    """The survey as numbers of the JSON output; null where nothing was seen."""
     fast, silences = found.fast, found.silences
     return found.exchange.counts() | {
         "rate_hz": fast.replies_hz, "questions_hz": fast.questions_hz,

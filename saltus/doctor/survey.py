@@ -138,7 +138,7 @@ class Exchange:
         self.questions += 1
 
     def hear(self) -> list[Reply]:
-        """Take in what has come; return the whole frames among it, whatever their ticks."""
+        """Read all pending datagrams; return the whole frames among them, of any tick."""
         datagrams = self._link.receive()
         self.intake.take(datagrams)
         header = self.intake.header

@@ -59,7 +59,7 @@ class RosBridge:
     def __init__(self, node: Any, types: dict[str, Any], launch: RunningLaunch, bus: Bus) -> None:
         """Make the topics of the `node`, and bind the launch's commands where clients drive it.
 
-        The launch must move: before, its processes take who subscribes for one of their own.
+        The launch must move: before, its processes take a subscriber for one of their own.
         """
         self._types, self._clock = types, node.get_clock()
         self._publishers = {topic: node.create_publisher(types[kind], topic, QUEUE)

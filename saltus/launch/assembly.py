@@ -39,7 +39,7 @@ def solve_schedule(config: LaunchConfig) -> SolveSchedule:
 
 
 def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
-    """When feet lift off and land; None where nobody knows that before the robot moves."""
+    """When feet lift off and land; None where that is unknown before the robot moves."""
     if not config.is_driven:
         return GAITS.get(config.reference)
     commands = make_commands(config)

@@ -1,4 +1,4 @@
-"""Who runs on which core in real time, and with what urgency (docs/realtime.md).
+"""Cores and priorities of the processes in real time (docs/realtime.md).
 
 Linux takes a core from processes with real-time priority for 50 ms once they had 95 % of it for a
 second, and the robot falls meanwhile: no core may carry more of them than it can.
@@ -20,7 +20,7 @@ from runtime.realtime import (
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import ConnectionKind
 
-# The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
+# The later in a tick, the more urgent: the command that ends it never waits.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
 LISTENER_NICE = -10  # of a program that follows or drives a launch: after the planner
 ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
@@ -67,7 +67,7 @@ def serve_plans(config: LaunchConfig) -> None:
 def preferred(config: LaunchConfig) -> Iterator[None]:
     """Let the caller go before ordinary programs, such as a browser, in real time.
 
-    The launcher hears some thousand messages a second and loses those that it takes too late; a
+    The launcher receives some thousand messages a second and loses those that it takes too late; a
     program that reads keys sleeps nearly always. Both share a terminal with others, whose nice
     level must not stay changed.
     """

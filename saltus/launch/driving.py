@@ -68,7 +68,7 @@ def bounds_of(options: DriveOptions, robot: Robot) -> CommandBounds:
 
 
 def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
-    """Who drives a robot from the tracker's process: its remote, or the operator's keyboard."""
+    """The driver in the tracker's process: the robot's remote, or the operator's keyboard."""
     if config.drive.source == "remote":
         driver = RemoteDriver(config.sources.sticks)
     elif config.drive.source == "keyboard":

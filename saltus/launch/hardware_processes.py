@@ -143,7 +143,7 @@ def require_pass(config: LaunchConfig, header: Header | None) -> None:
     """Refuse to move a real robot that has no doctor's pass of today; nothing has moved yet.
 
     Raises:
-        NotReady: the robot with this header has none, and nobody typed to go on without.
+        NotReady: the robot with this header has none, and the operator did not go on without.
     """
     if not needs_pass(config) or config.hardware.without_doctor:
         return

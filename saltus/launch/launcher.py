@@ -72,7 +72,7 @@ from saltus.metrics.run import run_metrics
 
 
 def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
-    """How far the run is [s], and what a person wants to know meanwhile."""
+    """Time of the run [s], and its progress in words."""
     metrics, command = listener.metrics, listener.command
     if tick < 0:
         return 0.0, f"waits at {config.emulator.address}:{config.emulator.port}" if (
@@ -187,7 +187,7 @@ def launch(
     Args:
         config: what to run.
         folder: of the run, for its logs, reports, summary and recording; None keeps nothing.
-        meddle: called with the processes and what was heard, some fifty times a second; a study
+        meddle: called with the processes and the listener, some fifty times a second; a study
             of faults does its harm here.
         modules: of processes that run in place of their own, by name.
         record: into the folder, if there is one.
@@ -206,7 +206,7 @@ def launch(
     with temporary_folder as temporary:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
-        by_client = config.drive.source == "client"  # who may be there already
+        by_client = config.drive.source == "client"  # one may be there already
         others = (*BY_WATCHERS, COMMAND) if by_client else BY_WATCHERS
         check_free(endpoints, [topic for topic in TOPICS if topic not in others])
         files = RunFolder(folder or Path(temporary) / "run")
@@ -289,9 +289,9 @@ class _Run:
     """Follows one launch until it is over, for whatever reason.
 
     Attributes:
-        listener: what was heard of it.
+        listener: of its messages.
         completed: the launch came to its end.
-        stall: who waited for whom, where it stood still; empty elsewhere.
+        stall: which process waited for which, where it stood still; empty elsewhere.
         next: the launch that a viewer asks for in place of this one.
     """
 
@@ -324,7 +324,7 @@ class _Run:
                     self._meddle(supervisor, self.listener)
                 time.sleep(POLL_S)
         if self._tracker_hangs:
-            supervisor.grace_s = GRACE_S  # nobody sits a robot down any more
+            supervisor.grace_s = GRACE_S  # the robot does not sit down any more
         if self.completed and self._config.kind.simulated:
             self._hear_the_rest()
 
@@ -375,7 +375,7 @@ class _Run:
                 return
 
     def _last_state_is_estimated(self) -> bool:
-        """Whether nobody in real time needs the tracker any more; in lock step it just waits."""
+        """Whether the tracker is not needed any more in real time; in lock step it just waits."""
         ticks, config = self.listener.ticks, self._config
         last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
         alone = config.kind.simulated and config.mode == "realtime"
@@ -400,7 +400,7 @@ class _Run:
             say(f"the {supervisor.deaths[0].name} died before the robot moved; ending the launch")
             return True
         moved = self._moved
-        if self._config.mode == "paused":  # in real time nobody stops time
+        if self._config.mode == "paused":  # time in real time does not stop
             moved = max(moved, self.listener.paced_at_s)
         still = time.monotonic() - moved
         if not self._config.kind.planned:

@@ -38,9 +38,9 @@ from saltus.metrics.run import RunMetrics
 if TYPE_CHECKING:
     from runtime.recording import Recorder
 
-# By who does not record.
+# Without a recording.
 NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
-IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits for whom
+IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they show which process waits for which
 WATCHERS = {topic.name for topic in BY_WATCHERS}
 OTHER_CLOCKS = {COMMAND.name, *WATCHERS}  # their sources have clocks of their own
 
@@ -64,10 +64,10 @@ class _Arrival(NamedTuple):
 
 
 class Listener:
-    """Subscribes to every topic that is recorded; `drain` takes what has come.
+    """Subscribes to every topic that is recorded; `drain` reads the pending messages.
 
-    Processes begin once somebody listens to each of their topics. When tracker and planner have
-    begun, the last ones to do so, the topics that nobody here needs are given up: to send them
+    Processes begin once each of their topics has a subscriber. When tracker and planner have
+    begun, the last ones to do so, topics that are not needed here are given up: to send them
     costs each process some per cent of a core.
 
     Attributes:
@@ -75,10 +75,10 @@ class Listener:
         lost_plans: of these, those that did not come, because this process was too slow.
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
-        command: of who drives, where somebody does.
-        truth: newest true state, where somebody knows it.
+        command: the driver's newest, where there is one.
+        truth: newest true state, where it is known.
         planner_fails: the newest plan has the status "failed".
-        paced_at_s: when somebody last asked to stop or slow time, by the monotonic clock.
+        paced_at_s: time of the last request to stop or slow time, by the monotonic clock.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Listener:
         self.planner_fails = self._failure_announced = False
         self.paced_at_s = -math.inf
         self.ticks = {topic.name: -1 for topic in TOPICS}
-        # Plans are large: who does not record them keeps a short queue, and counts them by id.
+        # Plans are large: without a recording a short queue does, and they are counted by id.
         self._subscribers: list[Subscriber] = [
             bus.subscriber(t, conflate=t is PLAN and not recorder, lazy=t is STATE_ESTIMATE)
             for t in RECORDED
@@ -115,10 +115,10 @@ class Listener:
         }  # what is more than counted, or recorded
 
     def drain(self, most: int | None = TURN) -> None:
-        """Take what has arrived, or `most` frames of each topic, in the order of their times.
+        """Read all pending frames, or `most` of each topic, in the order of their times.
 
         Where more of a topic waits, frames of others that are later wait too: a state is judged by
-        what the robot was allowed to do then. What does not decode is passed over.
+        what the robot was allowed to do then. A frame that does not decode is passed over.
         """
         end = math.inf
         for subscriber in self._subscribers:

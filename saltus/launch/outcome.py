@@ -49,7 +49,7 @@ def find_problems(
     end: Literal["complete", "interrupted", "broken"] = "complete", stall: str = "",
     recording: str = "",
 ) -> list[LaunchProblem]:  # fmt: skip
-    """Everything that went wrong, in the order in which a person wants to know.
+    """Everything that went wrong, the most important first.
 
     Args:
         config: of the launch.
@@ -165,11 +165,11 @@ HANG_S = 2.0  # between two ticks of a robot that the watchdog damps
 
 
 def describe_stall(config: LaunchConfig, ticks: Mapping[str, int]) -> str:
-    """Who waits for whom, in words.
+    """Which process waits for which, in words.
 
     In lock step the messages of a tick come one after the other: truth and reading of the robot,
-    the reading passed on, the estimate, a plan where one is due, the command. Who sends the first
-    one that is missing is waited for.
+    the reading passed on, the estimate, a plan where one is due, the command. The sender of
+    the first one that is missing is waited for.
 
     Args:
         config: of the launch.
@@ -250,7 +250,7 @@ def robot_summary(
     """Report of a robot's bridge on the run, or what is known of one that hung or died.
 
     Args:
-        status: the last one heard, None without any.
+        status: the last one received, None without any.
         tracker, watchdog: reports of these processes, possibly empty.
         deaths: processes that died; one explains a cause better than its consequence does.
     """

@@ -36,7 +36,7 @@ def load_module(module: str, place: str) -> ModuleType:
     read = _from_file if module.endswith(".py") else importlib.import_module
     try:
         return read(module)
-    except Exception as error:  # a file of the user's may raise whatever it likes
+    except Exception as error:  # a file of the user's may raise anything
         raise BadRequest(f"{place}: {type(error).__name__}: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 ``python -m saltus.launch.processes NAME CONFIG SOCKETS REPORT PARENT`` is one of them. Each imports
 and builds its core alone, warms it up, opens its topics and hands over to its node; when the node
-ends it writes the node's report. Nobody moves before everybody is ready: the simulation waits for
+ends it writes the node's report. None begins before all are ready: the simulation waits for
 the tracker's subscription, which the tracker makes only when the estimator listens to it, which the
 estimator does only when planner and tracker listen to the estimates.
 """
@@ -67,7 +67,7 @@ class OpenBus:
         self._endpoints = endpoints_of(config.bus, sockets)
 
     def __call__(self) -> Bus:
-        """The bus; what has been loaded is not looked through any more."""
+        """The bus; objects that have been loaded are not collected as garbage any more."""
         gc.freeze()
         gc.enable()
         return Bus(self._endpoints)
@@ -93,7 +93,7 @@ class PlansUntilGone:
     def wait_for(
         self, predicate: Callable[[Plan], bool], timeout_s: float, stop: Stop | None = None
     ) -> Plan | None:
-        """The next plan that fulfils `predicate`; None when stopped, late, or nobody plans."""
+        """The next plan that fulfils `predicate`; None when stopped, late, or without a planner."""
         if self._gone:
             return None
         return self._plans.wait_for(
@@ -216,7 +216,7 @@ def main(arguments: list[str]) -> int:
     die_with_parent(int(parent))
     refuse_other_code()
     gc.disable()  # it would look through all that is being loaded, again and again
-    os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
+    os.environ["MUJOCO_GL"] = "disable"  # nothing is drawn here; looking for a screen takes time
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)

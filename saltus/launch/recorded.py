@@ -104,7 +104,7 @@ class RecordedRun:
     Attributes:
         config: that it was made with.
         pushes: by hand, and when, since the first state [s].
-        estimated: its states are estimates: nobody recorded the true ones.
+        estimated: its states are estimates: the true ones are not recorded.
         duration: from the first state to the last [s].
         marks: in the order of their time.
     """

@@ -66,7 +66,7 @@ class RunFolder:
 
 
 def folder_for_logs(name: str) -> Path:
-    """A new folder for a launch that nobody records: below ``runs/``, or else a temporary one."""
+    """A new folder for a launch without a recording: below ``runs/``, or a temporary one."""
     path = new_run_folder(name)
     try:
         path.mkdir(parents=True)

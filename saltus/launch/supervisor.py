@@ -16,11 +16,11 @@ from saltus.common.processes import Child, describe_exit
 from saltus.configuration.launch import LaunchConfig
 
 POLL_S = 0.02
-SAY_S = 2.0  # of waiting, after which the user wants to know why
+SAY_S = 2.0  # of waiting, after which the reason is printed
 
 
 class Death(NamedTuple):
-    """A process that ended although nobody asked it to, or did not end when asked.
+    """A process that ended without a request, or did not end at one.
 
     Attributes:
         name: of the process.
@@ -46,8 +46,8 @@ class Supervisor:
         finishing: the process whose end with status 0 is the end of the launch.
         expendable: processes whose death the launch survives.
         lasting: processes that end by themselves after all others, in this order, and how long
-            each may take [s]: a watchdog holds a robot that nobody else serves, for ever if need
-            be. Ctrl-C makes them end; after the end of the launch none takes longer than others.
+            each may take [s]: a watchdog may hold a robot for ever. Ctrl-C makes them end; after
+            the end of the launch none takes longer than others.
         grace_s: time that each has to end after SIGTERM, before SIGKILL [s].
         report: takes one line for each thing worth telling.
         interrupts: how often the user has asked to end.
@@ -108,7 +108,7 @@ class Supervisor:
     def stop(self) -> None:
         """Stop what still runs, in order; those that ignore SIGTERM are killed.
 
-        After the end of the launch the order does not matter, and all are told at once.
+        After the end of the launch the order does not matter: all get the signal at once.
         """
         if self.is_finished:
             for child in self._running:
@@ -140,7 +140,7 @@ class Supervisor:
             time.sleep(POLL_S)
 
     def _mourn(self, child: Child, status: int) -> Death:
-        # Who is killed from outside has no last words that would explain it.
+        # The log of a process that is killed from outside does not explain it.
         words = "" if status == -signal.SIGKILL else child.last_words()
         cause = describe_exit(status) + (f": {words}" if words else "")
         death = Death(child.name, cause, child.name not in self.expendable)

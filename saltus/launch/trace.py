@@ -162,7 +162,7 @@ class TraceRecorder:
             self._kept |= {"step_sizes": search.step_sizes, "costs": search.costs}
 
     def trace(self, solve_ms: Sequence[float]) -> Trace:
-        """What has been taken in; `solve_ms` (S,) is how long the solves took [ms]."""
+        """The trace of all states so far; `solve_ms` (S,) is how long the solves took [ms]."""
         time, q, contact = zip(*self._states, strict=True) if self._states else ((), (), ())
         return Trace(
             time=np.array(time), q=_stack(q, 19), contact=_stack(contact, 4),

@@ -96,9 +96,9 @@ class RunMetrics:
 
     Attributes:
         judging: whether the robot is being judged: one that is not running may lie.
-        anywhere: the estimator was not told where the robot begins, so the first pair of positions
+        anywhere: the estimator does not know where the robot begins, so the first pair of positions
             counts as equal.
-        by_estimates: nobody knows the truth, so the way is that of the estimates.
+        by_estimates: the truth is unknown, so the way is that of the estimates.
         driving: of a robot that is driven; its way is the length of its path, and none is to the
             side.
         motion: of a robot whose reference is a motion with flight.

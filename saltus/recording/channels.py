@@ -68,7 +68,7 @@ class OpenChannels:
             recorder: takes the messages.
             robot: of the launch.
             knows_truth: whether there is a true state; else the estimate moves the robot.
-            speed: forward speed that is asked for until somebody commands another [m/s].
+            speed: commanded forward speed, until there is another [m/s].
         """
         self._recorder, self._knows_truth = recorder, knows_truth
         self._body = Kinematics(robot)

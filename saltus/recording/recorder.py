@@ -87,7 +87,7 @@ class PlanThinner:
 
 
 OPEN_EVERY_NS = 20_000_000  # of poses, joints and velocities
-CHUNK_NS = 1_000_000_000  # that who kills this process takes at most
+CHUNK_NS = 1_000_000_000  # of a recording, which a kill of this process costs at most
 
 
 class RunRecorder(Recorder):

@@ -58,7 +58,7 @@ class Messages:
                 values = log_time
             else:
                 values = [getattr(message, name) for message in messages]
-                if not column.varies:  # a height that nobody asked for, None, becomes NaN
+                if not column.varies:  # a height that was not commanded, None, becomes NaN
                     lacks = column.shape == () and None in values
                     values = np.array(values, dtype=float if lacks else None)
             self._columns[name] = values

@@ -14,7 +14,7 @@ from saltus.configuration.launch import RecordingOptions
 from saltus.recording.fields import LOG_TIME, Column, columns_of, component_names
 from saltus.recording.recorder import PlanThinner, Share
 
-# Measured by the wall clock: no two runs agree in them, so nobody compares them.
+# Measured by the wall clock: no two runs agree in them, so they are not compared.
 WALL_CLOCK = {PLAN.name: ("solve_s", "round_trip_s")}
 
 
@@ -148,7 +148,7 @@ class Comparison:
         """`options` say what was recorded of plans."""
         self._thinner = PlanThinner(options)
         self.tallies = {topic.name: Tally(topic) for topic in COMPARED}
-        # By topic and tick, what has no counterpart yet; of plans, how much was recorded.
+        # By topic and tick, messages without a counterpart yet; of plans, how much was recorded.
         self._recorded: dict[tuple[str, int], tuple[Any, Share]] = {}
         self._replayed: dict[tuple[str, int], Any] = {}
 
@@ -164,7 +164,7 @@ class Comparison:
         self._compare(topic.name, message.tick)
 
     def close(self, before: float = math.inf) -> None:
-        """Count what has no counterpart; nothing from tick `before` on."""
+        """Count messages without a counterpart before the tick `before`."""
         for (name, tick), (message, _) in self._recorded.items():
             if tick < before:
                 self.tallies[name].miss(message)

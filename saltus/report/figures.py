@@ -29,7 +29,7 @@ GREY = "0.45"
 
 
 class Panel(NamedTuple):
-    """One picture and what it shows, for those who cannot see it."""
+    """One picture, and its description for readers without it."""
 
     source: str  # data URI
     alt: str
@@ -103,7 +103,7 @@ def contacts(trial: TrialRecord) -> Panel:
     """Which foot stands when (Figs. 6.7 and 6.8): schedule, plan and truth above each other."""
     trace = trial.trace
     assert trace is not None
-    # Nobody knows the strides of a robot that is driven live before it makes them.
+    # The strides of a robot that is driven live are unknown before it makes them.
     unknown = trial.is_driven and trace.planned.all()
     rows = [] if unknown else [("schedule", trace.time, trace.planned)]
     if len(trace.plan_contacts) > 1:

@@ -91,7 +91,7 @@ def worst(trials: Sequence[TrialRecord]) -> TrialRecord | None:
 
 
 def verdict(subject: Subject) -> str:
-    """What a person wants to know first, in a sentence or two."""
+    """The result of the sweep in a sentence or two."""
     if not subject.trials:
         return "No trial has finished yet."
     groups = {entry_of(c).label: [t for t in subject.trials if t.planner == c]

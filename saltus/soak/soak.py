@@ -293,7 +293,8 @@ class _Follower:
 def soak_config(schedule: Schedule, seconds: float, sockets: Path) -> LaunchConfig:
     """The launch file a1-emulated, driven by a client for so long, under a schedule.
 
-    Nobody knows the ground: where a robot is drifts in an hour by more than an obstacle's size.
+    The ground is not known to planner and estimator: the estimate of the position drifts in an
+    hour by more than an obstacle's size.
 
     Args:
         schedule: of the launch.

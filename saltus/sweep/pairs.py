@@ -1,4 +1,4 @@
-"""Two planners trial by trial: whose falls are fewer, and who stays closer to the path."""
+"""Two planners trial by trial: which falls less often, and which deviates less."""
 
 from __future__ import annotations
 

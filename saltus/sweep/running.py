@@ -34,7 +34,7 @@ def workers(jobs: int | None = None, scheduler: str | None = None) -> Iterator[N
         scheduler: address of Dask's scheduler.
 
     Raises:
-        BadRequest: Dask is missing, or nobody answers at the address.
+        BadRequest: Dask is missing, or its scheduler does not answer.
     """
     if scheduler is None:
         with parallel_config("loky", n_jobs=jobs or cores(), inner_max_num_threads=1):

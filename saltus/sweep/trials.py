@@ -84,7 +84,7 @@ class Trial(NamedTuple):
     pass_distance: float | None = None
     pass_two_legs: float | None = None
     budget_ms: float | None = None
-    without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
+    without_effect: dict[str, str] = {}  # noqa: RUF012  it is never written to
 
     @property
     def key(self) -> tuple[str, int]:

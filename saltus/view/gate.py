@@ -1,7 +1,7 @@
-"""Who may open the page, by host and origin, and how fast browsers draw.
+"""Admits browsers to the page, by host and origin, and limits how fast they draw.
 
-The page's own server listens on a port of this machine that nobody is told of. The gate listens
-where people connect, reads the head of each connection's first request, and passes the bytes on.
+The page's own server listens on a port of this machine that is not announced. The gate listens
+at the announced one, reads the head of each connection's first request, and passes the bytes on.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _END = b"\r\n\r\n"
 
 
 class Gate:
-    """Listens on the loopback and passes on who may come in; a thread of its own.
+    """Listens on the loopback and passes on admitted connections; a thread of its own.
 
     Attributes:
         port: that it listens at.
@@ -156,7 +156,7 @@ class Gate:
             to_inner.write(head)
             await self._pass_on(reader, writer, inner, to_inner)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
-            pass  # who connected has gone, or speaks no HTTP
+            pass  # the client has gone, or speaks no HTTP
         except asyncio.CancelledError:
             pass  # the gate closes; asyncio would report it
         finally:

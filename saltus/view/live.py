@@ -43,7 +43,7 @@ PAIRED = ("truth", "estimate")  # are compared, so they should be of the same ti
 class LiveFeed:
     """Takes the newest messages of a launch; passes over all others.
 
-    It subscribes once the robot moves: before, the processes of a launch take whoever listens for
+    It subscribes once the robot moves: before, the processes of a launch take a subscriber for
     one of their own.
     """
 
@@ -55,7 +55,7 @@ class LiveFeed:
         self._instant = Instant()
 
     def newest(self) -> Instant | None:
-        """What has come since; None where no state has. Never blocks."""
+        """The newest messages; None without a state since the last call. Never blocks."""
         if not self._subscribers:
             if not self._launch.is_moving:
                 return None

@@ -49,7 +49,7 @@ class Levers:
     """
 
     def __init__(self, config: LaunchConfig, bus: Bus) -> None:
-        """Bind the topics, where the launch allows it and nobody else has."""
+        """Bind the topics, where the launch allows it and they are free."""
         self.refusal = ""
         self._publishers: dict[str, Publisher[Any]] = {}
         self._sequence, self._speed, self._steps, self._due = 0, float("inf"), 0, 0.0
@@ -366,7 +366,7 @@ class Plots:
             self._measures.popleft()
 
     def update(self, now: float) -> None:
-        """Send what has changed, at most five times a second; `now` is the wall clock's [s]."""
+        """Send changed values, at most five times a second; `now` is the wall clock's [s]."""
         if now < self._due or not self._measures:
             return
         self._due = now + PLOT_EVERY_S

@@ -203,7 +203,7 @@ BLUE, GREEN, ORANGE, RED, BLACK = (
 
 @dataclass
 class Visibility:
-    """What a person wants to see."""
+    """What the scene shows."""
 
     follow: bool = True
     estimate: bool = True
