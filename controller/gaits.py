@@ -29,7 +29,7 @@ class Swing(NamedTuple):
 
     @property
     def landing(self) -> float:
-        """When it ends [s]."""
+        """Its end [s]."""
         return self.lift_off + self.duration
 
 

@@ -87,7 +87,7 @@ class GroundEstimate:
 
 
 def _border(trail: Array, hind: Array) -> float:
-    """Where the ground between a hind foot and the fore foot of its side steps up or down [m].
+    """Height of the step in the ground between a hind foot and the fore foot of its side [m].
 
     It is in the middle of the two footprints of the largest step; 0 where there is none.
 

@@ -113,7 +113,7 @@ class HilqrPlanner(RolloutPlanner):
         self.options = options
 
     def statistics(self) -> dict[str, Any]:
-        """What the report says of the rollouts, and of the limits where plans keep them."""
+        """Numbers for the report: of the rollouts, and of the limits where plans keep them."""
         report = super().statistics()
         if self._limited is not None:
             report["limits"] = {"worst": self._worst.value, "of": self._worst.name}

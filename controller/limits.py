@@ -1,4 +1,4 @@
-"""What a robot must not do in a plan, as inequality constraints of HiLQR.
+"""Limits of a robot in a plan, as inequality constraints of HiLQR.
 
 Of every knot: joint ranges and speeds, the motors' torque at their speed and near the end of a
 range, the power that all of them take together, the clearance of trunk and knees from the ground,
@@ -29,7 +29,7 @@ BOXES = TRUNK + 8
 
 
 class Shape(NamedTuple):
-    """What limits see of a robot.
+    """The lengths of a robot that limits need.
 
     Attributes:
         legs: its legs.
@@ -91,7 +91,7 @@ class Limits:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of each constraint."""
+        """Names of the constraints."""
         joints = [name.removesuffix("_joint") for name in JOINT_NAMES]
         legs = [name.split("_")[0] for name in JOINT_NAMES[::3]]
         return [

@@ -1,4 +1,4 @@
-"""What a motor is asked to do, and how that becomes the five numbers the motor driver takes.
+"""Setpoints of a motor, and the five numbers of its driver that follow from them.
 
 The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq), see `robots.motor_law`. A
 feedback torque u known only at 1 kHz is sent so that the driver's law gives exactly u

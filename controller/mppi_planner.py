@@ -92,7 +92,7 @@ class MppiPlanner(RolloutPlanner):
 
 
 def spline_basis(knots: int, period: float, spacing: float) -> Array:
-    """What each point of a cubic spline adds at each knot (N, S)."""
+    """Weight of each point of a cubic spline at each knot (N, S)."""
     end = (knots - 1) * period
     points = np.linspace(0.0, end, max(2, round(end / spacing) + 1))
     return CubicSpline(points, np.eye(len(points)))(period * np.arange(knots))

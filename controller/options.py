@@ -23,7 +23,7 @@ FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 
 
 class SafetyGateOptions(Options, frozen=True):
-    """What the gate lets through.
+    """Bounds of the plans that the gate lets through.
 
     Attributes:
         torque_limit: largest torque of a motor; null: the robot's own.
@@ -43,7 +43,7 @@ class SafetyGateOptions(Options, frozen=True):
 
 
 class StandDownOptions(Options, frozen=True):
-    """When and how the tracker stops following plans.
+    """Times and poses of the tracker without a plan.
 
     Attributes:
         plan_max_age_s: time since the last new plan after which the plan is stale.
@@ -79,7 +79,7 @@ class TrackerOptions(Options, frozen=True):
 
 
 class GaitLimits(Options, frozen=True):
-    """How fast a gait may go.
+    """Speeds and accelerations of a gait.
 
     Attributes:
         forward: greatest speed forward and back.
@@ -128,7 +128,7 @@ class DriveOptions(Options, frozen=True):
             raise ValueError(f"height is {list(self.height)}; give the least first, then the most")
 
     def limits(self, gait: str) -> GaitLimits:
-        """How fast a gait may go; a stand goes nowhere, and may slow down as a trot may."""
+        """Speeds of a gait; a stand has none, and slows down as a trot does."""
         if gait == "stand":
             return GaitLimits(
                 0.0, 0.0, 0.0, self.trot.acceleration, self.trot.yaw_acceleration
@@ -137,7 +137,7 @@ class DriveOptions(Options, frozen=True):
 
 
 class Pose(Options, frozen=True):
-    """Where the robot shall be at the end of a phase, about.
+    """A pose of the robot near the end of a phase.
 
     Attributes:
         position: of the base in the world, which the motion begins above the origin; as it stands
@@ -205,5 +205,5 @@ class Motion(Options, frozen=True):
 
     @property
     def duration(self) -> float:
-        """Of all phases [s]."""
+        """Sum of all phases [s]."""
         return sum(phase.duration for phase in self.phases)

@@ -63,7 +63,7 @@ def unpack(slot: Array) -> PlanArrays:
 
 
 def slot_size(n: int) -> int:
-    """How many numbers a plan of `n` intervals takes."""
+    """Number of float64 of a plan of `n` intervals."""
     return HEAD + n + 37 * (n + 1) + 444 * n
 
 
@@ -187,7 +187,7 @@ class PlanFunction:
 
 @njit(cache=True)
 def _switch(current: PlanArrays, previous: PlanArrays, begin: float, end: float) -> float:
-    """When the current plan took over from the one before, within [begin, end] [s]."""
+    """Time at which the current plan took over from the one before, within [begin, end] [s]."""
     if previous.time == current.time:  # there was none before
         return begin
     switch = min(max(begin, current.time), end)

@@ -1,4 +1,4 @@
-"""Which of the plans that arrive is followed: the newest one that has begun and is safe."""
+"""Choice of the plan to follow: the newest one that has begun and is safe."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What every planner is: from an estimate to a plan."""
+"""The interface of planners: from an estimate to a plan."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Planner(ABC):
 
     @property
     def commands(self) -> CommandIntake | None:
-        """Where the goals of a driven robot come from; None where it is not driven."""
+        """Source of the goals of a driven robot; None where it is not driven."""
         return None
 
     @property
@@ -83,7 +83,7 @@ class Planner(ABC):
         return 0.0
 
     def statistics(self) -> dict[str, Any]:
-        """What the report says besides, plain values only."""
+        """More numbers for the report, plain values only."""
         return {}
 
 

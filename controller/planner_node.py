@@ -79,7 +79,7 @@ class SolveGuard:
 
 
 class SolveTimes:
-    """How long solves took, and how long the next one may take.
+    """Durations of solves, and the one to expect next.
 
     Attributes:
         expected: duration of the next solve.

@@ -138,7 +138,7 @@ class LimitOptions(Options, frozen=True):
 
 
 class Search(Options, frozen=True):
-    """How hard the planner looks for a better trajectory.
+    """Effort of the search for a better trajectory.
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
@@ -174,7 +174,7 @@ class Search(Options, frozen=True):
 
 
 class RealtimeSearch(Search, frozen=True):
-    """How hard the planner looks when the robot does not wait for it (6.4.4).
+    """Effort of the search when the robot does not wait for it (6.4.4).
 
     Attributes:
         time_limit: a solve that has lasted longer when its line search begins tries fewer
@@ -194,7 +194,7 @@ class RealtimeSearch(Search, frozen=True):
 
 
 class SolverOptions(Options, frozen=True):
-    """What a solve is about, in either mode (6.4.4).
+    """Problem of a solve, in either mode (6.4.4).
 
     Attributes:
         knots: length of the horizon.
@@ -228,7 +228,7 @@ class SolverOptions(Options, frozen=True):
 
 
 class PlannerOptions(SolverOptions, frozen=True):
-    """What a planner is made with.
+    """Options of every planner.
 
     Attributes:
         search: that of its mode.
@@ -265,7 +265,7 @@ class HilqrSection(SolverOptions, frozen=True):
         return msgspec.structs.replace(self, paused=paused)
 
     def with_effort(self, effort: int) -> Self:
-        """In lock step the search of real time at one of its efforts, from 1 on.
+        """The search of real time in lock step, at one of its efforts, from 1 on.
 
         The least has `LEAST_KNOTS` knots and one iteration. Each of the next has `MORE_KNOTS` more,
         up to the section's own number; then one more substep, up to those of lock step; then one
@@ -345,7 +345,7 @@ class MppiOptions(Options, frozen=True):
 
 
 class SteppingOptions(Options, frozen=True):
-    """Where feet step, and how they get there.
+    """Footholds, and the paths of swings.
 
     Attributes:
         capture: share of the capture point's offset sqrt(h / g) (v - v_des) in a step.
@@ -371,7 +371,7 @@ class SteppingOptions(Options, frozen=True):
 
 
 class PathOptions(Options, frozen=True):
-    """How the body returns to the commanded path.
+    """Return of the body to the commanded path.
 
     Attributes:
         return_rate: velocity asked for per distance from the path.
@@ -383,7 +383,7 @@ class PathOptions(Options, frozen=True):
 
 
 class CentroidalOptions(Options, frozen=True):
-    """What both planners share.
+    """Options of both planners.
 
     Attributes:
         period: time between the knots of a plan, and in lock step between plans.
@@ -414,7 +414,7 @@ class CentroidalOptions(Options, frozen=True):
 
     @property
     def horizon(self) -> float:
-        """How far ahead a plan looks [s]."""
+        """Length of a plan [s]."""
         return self.knots * self.period
 
 
@@ -455,7 +455,7 @@ class ConvexMpcOptions(CentroidalOptions, frozen=True):
 
     @property
     def horizon(self) -> float:
-        """How far ahead a plan looks [s]: as far as its forces or its knots."""
+        """Length of a plan [s]: of its forces or its knots."""
         return max(self.steps * self.step, self.knots * self.period)
 
 

@@ -105,7 +105,7 @@ def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...
 
 
 def _arrival_times(landing: Landing, q: Array, v: Array) -> Array:
-    """When each foot reaches the ground at its present velocity (4) [s]; inf where it does not."""
+    """Time to each foot's landing at its present velocity (4) [s]; inf where there is none."""
     legs, rotation = landing.legs, rotation_from_quaternion(q[3:7])
     feet, jacobians = foot_positions_in_base(legs, q[7:]), foot_jacobians_in_base(legs, q[7:])
     swinging = np.einsum("lij,lj->li", jacobians, v[6:].reshape(4, 3))

@@ -104,7 +104,7 @@ def expand_costs(
 
 
 class RolloutResult(Protocol):
-    """What a rollout backend returns for C candidates over N knots."""
+    """Answer of a rollout backend for C candidates over N knots."""
 
     @property
     def states(self) -> Array:
@@ -146,7 +146,7 @@ class RolloutBackend(Simulator, Protocol):
         ...
 
     def statistics(self) -> dict[str, Any]:
-        """Which physics this is and how it fared, for the report: `backend`, `device`, ..."""
+        """The physics and its counts, for the report: `backend`, `device`, ..."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What planners by rollouts share: a policy on the reference's knots, improved and shifted."""
+"""Base of planners by rollouts: a policy on the reference's knots, improved and shifted."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RolloutPlanner(Planner):
         reference: Reference,
         backend: RolloutBackend,
     ) -> None:
-        """Of a model that tracks a reference.
+        """Make it for a model that tracks a reference.
 
         Args:
             horizon: of the plans.
@@ -128,16 +128,16 @@ class RolloutPlanner(Planner):
 
     @property
     def commands(self) -> CommandIntake | None:
-        """Where the goals come from; None where the robot is not driven."""
+        """Source of the goals; None where the robot is not driven."""
         return self.reference.commands
 
     @property
     def round_trip_s(self) -> float:
-        """Of the last solve, spent on asking a rollout server, its physics apart [s]."""
+        """Time of the last solve that a rollout server took, its physics apart [s]."""
         return self.model.round_trip_s
 
     def statistics(self) -> dict[str, Any]:
-        """What the report says of the rollouts."""
+        """Numbers for the report, of the rollouts."""
         return {"rollouts": self._backend.statistics()}
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
@@ -174,7 +174,7 @@ class RolloutPlanner(Planner):
         return Solution(start, trajectory, policy.gains[0], 0, "not_converged")
 
     def _roll_out(self, x0: Array, policy: Policies) -> Trajectory | None:
-        """What one policy does from x0 (37); None where it does not stay finite."""
+        """The trajectory of one policy from x0 (37); None where it does not stay finite."""
         rollouts = self.model.roll_out(x0, policy)
         best = rollouts.best()
         return None if best is None else rollouts.select(best)
@@ -225,7 +225,7 @@ def _as_it_is(start: int, window: ReferenceWindow) -> Solution:
 
 
 def _nothing(start: int, window: ReferenceWindow) -> Solution:
-    """What a failed solve reports: the reference, without feedback."""
+    """The report of a failed solve: the reference, without feedback."""
     states = np.hstack([window.q, window.v])
     forces = window.contacts[:-1] * (2.0 * CONTACT_FORCE)
     trajectory = Trajectory(states, window.inputs, float("inf"), forces)

@@ -34,7 +34,7 @@ GROUND_TIME = 0.3  # time constant with which the ground below the plans is foll
 
 
 class Reason(StrEnum):
-    """Why the gate decided as it did."""
+    """Reasons of the gate."""
 
     OK = "ok"
     NO_ESTIMATE = "no_estimate"

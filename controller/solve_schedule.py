@@ -1,4 +1,4 @@
-"""When solves begin and end: in real time expected, in lock step given by the latency model."""
+"""Begin and end of solves: in real time expected, in lock step given by the latency model."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ RISE, FALL = 0.3, 0.05  # share of a longer, or shorter, solve in the expected d
 
 
 class ExpectedDuration:
-    """How long the next solve may take: rises fast and falls slowly.
+    """Expected duration of the next solve: rises fast and falls slowly.
 
     Attributes:
         value: expected duration [s].

@@ -1,4 +1,4 @@
-"""What the robot does without a plan: waiting, standing, lying down, and the way back to a plan.
+"""The robot without a plan: waiting, standing, lying down, and the way back to a plan.
 
 Standing down needs no estimate of the base. It starts from the measured joints and with the torque
 that the motors gave last, so neither targets nor torques jump: within `RISE_S` all legs go to the

@@ -216,7 +216,7 @@ def _fall(
     estimate: Array, reading: Array, is_used: bool, has_reading: bool, follows: bool,
     bounds: TrackBounds, memory: Array,
 ) -> int:  # fmt: skip
-    """What looks like a fall: TILTED, TOO_LOW or 0.
+    """The sign of a fall: TILTED, TOO_LOW or 0.
 
     The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
     itself while it leaves a sensor out: that may be the IMU. The height above the ground counts

@@ -100,7 +100,7 @@ def _rows(parameters: list[Any]) -> Iterator[str]:
 
 
 def _values(parameter: Any) -> str:
-    """What an option takes: its choices, or its type."""
+    """Values of an option: its choices, or its type."""
     kind: Any = parameter.type_descriptor.annotation
     if get_origin(kind) is Literal:
         return ", ".join(get_args(kind))
@@ -139,7 +139,7 @@ IMPACTS = (
 
 
 def saltus_api() -> str:
-    """What scripts import of `saltus`, and what an own planner, estimator or study implements."""
+    """Names to import from `saltus`, and interfaces of an own planner, estimator or study."""
     names = (
         "saltus.open_run", "saltus.recording.run.Run", "saltus.recording.run.Messages",
         "saltus.launch.trace.load_trace", "estimator.interface.Estimator", "controller.gaits.Gait",

@@ -49,5 +49,5 @@ class ReportsFaults(Protocol):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the last reading, in words (`estimator.health.monitor.faults`)."""
+        """Faults of the last reading, in words (`estimator.health.monitor.faults`)."""
         ...

@@ -84,7 +84,7 @@ class KernelFilter:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with the last reading, in words."""
+        """Faults of the last reading, in words."""
         return faults(self._memory.past)
 
     def reset(self, position: Array | None = None) -> None:

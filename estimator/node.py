@@ -72,7 +72,7 @@ class FaultLog:
     """
 
     def __init__(self, estimator: Estimator) -> None:
-        """Of an estimator; of one that does not judge its sensors only the status is counted."""
+        """Watch an estimator; of one that does not judge its sensors only the status is counted."""
         self.degraded, self.told = 0, list[str]()
         self._judge = estimator if isinstance(estimator, ReportsFaults) else None
         self._named: set[str] = set()

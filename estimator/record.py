@@ -114,7 +114,7 @@ def forget_motion(past: Past, row: Array) -> None:
 
 
 class Memory(Protocol):
-    """What every filter remembers between readings; compiled functions write it in place."""
+    """State of every filter between readings; compiled functions write it in place."""
 
     past: Past
     """What the monitor of the sensors remembers."""
@@ -148,7 +148,7 @@ def _forget(m: Memory) -> None:
 
 
 class RobotRecord(Protocol):
-    """What compiled filters need of a robot."""
+    """Data of a robot for compiled filters."""
 
     legs: Legs
     mass: float

@@ -1,4 +1,4 @@
-"""Where numbers stand in the rows of a reading and of an estimate, and in a verdict on sensors."""
+"""Indices of the rows of a reading, of an estimate, and of a verdict on sensors."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ from runtime.rows import layout_of
 
 
 def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -> RobotStatus:
-    """What the bridge publishes at `now` [s], its `tick`-th; zeros before the first good frame."""
+    """Status of the bridge at `now` [s], its `tick`-th; zeros before the first good frame."""
     last = intake.last
     believed = sum(intake.counts[name] for name in BELIEVED)
     temperature, power = np.zeros(12), 0.0
@@ -276,7 +276,7 @@ class Bridge:
         return not self._moves or self.machine.state is RobotState.RUNNING
 
     def _imu_doubt(self) -> str:
-        """What the IMU of a robot that has settled in its stand cannot measure, or ""."""
+        """Measurement of a settled robot's IMU that cannot be, or ""."""
         numbers = np.array([sample.numbers for sample in self._settling])
         rates = np.linalg.norm(numbers[:, GYROSCOPE], axis=1)
         acceleration = np.linalg.norm(numbers[:, ACCELEROMETER].mean(axis=0))

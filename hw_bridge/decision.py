@@ -1,4 +1,4 @@
-"""What goes to the motors: verdicts on robot and tracker, the state machine, the limiter."""
+"""The decision of a tick: verdicts on robot and tracker, the state machine, the limiter."""
 
 import logging
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which of the received datagrams are believed to be the robot's newest state.
+"""Choice of the robot's newest state among the received datagrams.
 
 One compiled look at a LowState frame judges it and makes a row of it (`examine`); the robot's clock
 on ours says which frame may follow which, and when each was measured. `hw_bridge.wire.frame`
@@ -268,12 +268,12 @@ class Sample(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def tick(self) -> int:
-        """Of the stack: ms on the robot's clock, which goes on where a u32 wraps."""
+        """Tick of the stack: ms on the robot's clock, which goes on where a u32 wraps."""
         return int(self.row[0])
 
     @property
     def reading(self) -> SensorReading:
-        """As the stack's message, not decoded yet."""
+        """The stack's message, not decoded yet."""
         return _VIEW(self.row[READING])
 
     @property

@@ -33,7 +33,7 @@ _REASONS: Final = {
 
 
 class Datagram(msgspec.Struct, frozen=True, gc=False):
-    """What one sender sent."""
+    """Bytes of one sender."""
 
     data: bytes
     sender: tuple[str, int]  # address, port

@@ -104,7 +104,7 @@ class Motion:
         return Setpoints(self.target.copy(), dq, np.full(12, o.kp), np.full(12, o.kd), tau)
 
     def _rates(self, q: Array) -> Array:
-        """How fast each joint's own time runs: 1, less where it lags, 0 where it waits."""
+        """Rate of each joint's own time: 1, less where it lags, 0 where it waits."""
         stage = self._stages[self._index]
         if stage.waits == "none":
             return np.ones(12)

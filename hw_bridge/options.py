@@ -87,7 +87,7 @@ class OperatorOptions(Options, frozen=True):
 
 
 class KeyOptions(Options, frozen=True):
-    """What one press of a key adds or takes away.
+    """Change by one press of a key.
 
     Attributes:
         forward: step of the speed forward, for each key press.
@@ -103,7 +103,7 @@ class KeyOptions(Options, frozen=True):
 
 
 class StickOptions(Options, frozen=True):
-    """What the sticks of a gamepad or of the remote ask for.
+    """Commands at full deflection of the sticks of a gamepad or of the remote.
 
     Attributes:
         forward: speed forward and back of a stick at its end.
@@ -169,7 +169,7 @@ LARGEST_TORQUE = 42.0  # [N m] of a limit: three of it fit the wire's torque fie
 
 
 class HardwareSafetyOptions(Options, frozen=True):
-    """What is sent at most, and what is measured at most before the robot is stopped.
+    """Limits of what is sent, and of what is measured before the robot is stopped.
 
     Beyond the upper ends of their ranges limits would no longer protect, or not fit the wire, whose
     torque field ends at 128 N m: a command's tau can reach three torque limits.

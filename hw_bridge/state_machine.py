@@ -264,7 +264,7 @@ class StateMachine:
         return self._motion.step(now, self._joints[0])
 
     def _torque(self) -> Array:
-        """What the last setpoints give now (12) [N m], as far as motors can."""
+        """Torque of the last setpoints now (12) [N m], as far as motors can."""
         sent = self._sent if isinstance(self._sent, Setpoints) else setpoints_of(self._sent)
         torque = np.nan_to_num(sent.torque(*self._joints))
         return np.clip(torque, -self._torque_limit, self._torque_limit)

@@ -1,11 +1,11 @@
-"""What the robot is doing, and what an operator may ask of it. Needs the standard library alone."""
+"""States of the robot, and requests of an operator. Needs the standard library alone."""
 
 from enum import StrEnum
 from typing import Final
 
 
 class RobotState(StrEnum):
-    """What the bridge lets the robot do; entered in this order, then damping and off again."""
+    """State of the robot; entered in this order, then damping and off again."""
 
     OFF = "off"  # no torque
     DAMPING = "damping"  # joints resist motion, none is driven anywhere
@@ -20,7 +20,7 @@ UP: Final = (RobotState.STAND_UP, RobotState.READY, RobotState.RUNNING)
 
 
 class Request(StrEnum):
-    """What an operator asks for; what does not fit the state is refused, except STOP."""
+    """Request of an operator; one that does not fit the state is refused, except STOP."""
 
     STAND_UP = "stand_up"
     RUN = "run"

@@ -1,4 +1,4 @@
-"""What holds for every robot of this project: names, their order, gravity and a fall.
+"""Conventions for every robot of this project: names, their order, gravity and a fall.
 
 Legs are ordered FR, FL, RR, RL, joints of a leg hip, thigh, calf: the order of the motors on
 Unitree's wires (quadruped.h of the vendor's SDK). With all joints at zero the legs point straight

@@ -34,7 +34,7 @@ FEET, LEG = 4, 9
 
 
 class FootContacts(NamedTuple):
-    """What the feet do at one state.
+    """Contacts of the feet at one state.
 
     Attributes:
         frame: (4, 3, 3) rows: the ground's normal and tangents at a foot, in the base.
@@ -54,7 +54,7 @@ class FootContacts(NamedTuple):
 
 @njit(cache=True)
 def column(foot: int, i: int) -> int:
-    """Where variable i (0 to 8) of a foot stands among the robot's 18."""
+    """Place of variable i (0 to 8) of a foot among the robot's 18."""
     return i if i < 6 else 3 * foot + i
 
 

@@ -10,19 +10,19 @@ of it, and that noise in degrees twice of it."""
 
 
 def accelerometer_doubt(reads: float) -> str:
-    """Of a mean acceleration [m/s2] that is not gravity."""
+    """Words for a mean acceleration [m/s2] that is not gravity."""
     return (
         f"accelerometer reads {reads:.1f} m/s2 at rest, gravity is {GRAVITY:.2f}: are its units g?"
     )
 
 
 def gyroscope_doubt(says: str) -> str:
-    """Of a gyroscope that contradicts the attitude; `says` is how."""
+    """Words for a gyroscope that contradicts the attitude; `says` is how."""
     return f"gyroscope {says}: are its units deg/s?"
 
 
 def doubt_at_rest(acceleration: float, rate: float) -> str:
-    """What cannot be, or "": of the mean acceleration [m/s2] and the RMS of the rate [rad/s]."""
+    """Impossible one of the mean acceleration [m/s2] and the RMS of the rate [rad/s], or ""."""
     if not LEAST * GRAVITY <= acceleration <= MOST * GRAVITY:
         return accelerometer_doubt(acceleration)
     if not rate <= FASTEST_AT_REST:

@@ -42,7 +42,7 @@ from robots.vectors import (
 
 
 class Motions(NamedTuple):
-    """How bodies and joints move, in the base; n joints."""
+    """Motions of bodies and joints, in the base; n joints."""
 
     velocity: Array  # (n + 1, 6) of the bodies
     acceleration: Array  # (n + 1, 6), with minus gravity

@@ -63,7 +63,7 @@ def rotation_of(quaternion: Array) -> Array:
 
 
 class JointFrames(NamedTuple):
-    """Where joints and bodies are, in the base."""
+    """Frames of joints and bodies, in the base."""
 
     origins: Array  # (n, 3) of the joints [m]
     axes: Array  # (n, 3)

@@ -20,7 +20,7 @@ class PlanarPose(NamedTuple):
 
     @staticmethod
     def of(q: Array) -> PlanarPose:
-        """Where a base with configuration `q` (19) is, and which way its x axis leads."""
+        """Position and heading of a base with configuration `q` (19)."""
         x, y, z, w = q[3:7].tolist()
         yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         return PlanarPose(float(q[0]), float(q[1]), yaw)

@@ -22,7 +22,7 @@ PROBE_DEPTH = 1e-3  # of the feet in the ground, and of joints beyond a limit [m
 
 
 class SoftContact(NamedTuple):
-    """What MuJoCo takes into a contact between a foot's sphere and the ground.
+    """Parameters of MuJoCo's contact between a foot's sphere and the ground.
 
     Attributes:
         centre: (4, 3) of a foot's sphere in the body of the leg's third joint [m].

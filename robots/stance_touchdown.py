@@ -23,7 +23,7 @@ MINIMUM_APPROACH_SPEED = 1e-3  # [m/s] below it (3.2) divides by nearly nothing
 
 
 class Touchdown(NamedTuple):
-    """What a touchdown does to the velocity and, to first order, to the errors."""
+    """Effect of a touchdown on the velocity and, to first order, on the errors."""
 
     v_plus: Array  # (18) velocity after
     reset_jacobian: Array  # (36, 36) D_x R, (3.76)
@@ -69,7 +69,7 @@ def land(
 
 @njit(cache=True, inline="always")
 def _along_normal(stance: Stance, q: Array, foot: int, normal: Array) -> Array:
-    """How a standing foot's centre moves along a normal (3), in the world, with q (18)."""
+    """Derivative of a standing foot's centre along a normal (3), in the world, by q (18)."""
     R = rotation_from_quaternion(q[3:7])
     s = np.searchsorted(stance.feet.feet, foot)
     return stance.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ (R.T @ normal)

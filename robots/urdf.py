@@ -79,7 +79,7 @@ def _add_collision(link: Xml.Element, model: mujoco.MjModel, geom: int) -> None:
 
 
 def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, described: Robot) -> None:
-    """What joins a body to its parent: its one hinge, or nothing that moves."""
+    """Join a body to its parent: by its one hinge, or rigidly."""
     name, hinged = model.body(body).name, model.body_jntnum[body] == 1
     index = model.body_jntadr[body]
     joint = Xml.SubElement(

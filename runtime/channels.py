@@ -57,7 +57,7 @@ class Publisher(Generic[MessageT]):
         return encode(content)
 
     def subscribers(self) -> int:
-        """How many subscribers are connected now."""
+        """Number of subscribers that are connected now."""
         while self._socket.poll(0):
             word = self._socket.recv()
             change = 1 if word[:1] == b"\x01" else -1
@@ -129,7 +129,7 @@ class Subscriber(Generic[MessageT]):
         return (self._ends() if source.refused else source).take(most)
 
     def frame(self, arrival: Any) -> bytes:
-        """What arrived, as a frame. Raises DecodeError for a row that is no message."""
+        """The frame of an arrival. Raises DecodeError for a row that is no message."""
         return arrival if isinstance(arrival, bytes) else encode(self.message(arrival))
 
     def message(self, arrival: Any) -> MessageT:

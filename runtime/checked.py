@@ -57,7 +57,7 @@ def _letter(size: str) -> tuple[str, int]:
 
 
 class Layout(NamedTuple):
-    """What is checked of one message type: arrays of fixed shape, of varying shape, and words."""
+    """Checked fields of one message type: arrays of fixed shape, of varying shape, and words."""
 
     fixed: tuple[tuple[str, tuple[int, ...]], ...]
     varying: tuple[tuple[str, Shape], ...]
@@ -140,7 +140,7 @@ def _same_value(a: Any, b: Any) -> bool:
 
 @cache
 def layout(kind: type[Message]) -> Layout:
-    """What the annotations of `kind` ask of its fields; computed once a type."""
+    """Checks of the fields of `kind`, from its annotations; computed once a type."""
     fixed, varying, words = [], [], []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Literal:

@@ -14,7 +14,7 @@ WHOLE_AFTER = (Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDE
 
 
 class ChunkFile:
-    """What mcap's Writer writes to: unbuffered, so that a refusal is known at once.
+    """Output of mcap's Writer: unbuffered, so that a refusal is known at once.
 
     The writer hands over whole records: the first byte of each call is an opcode, or the magic.
 

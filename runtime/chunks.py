@@ -81,7 +81,7 @@ def summary_channels(data: bytes | mmap.mmap) -> Records:
 
 
 def _records(opcode: int, content: bytes) -> Records | None:
-    """What a record holds; None where it is damaged."""
+    """Content of a record; None where it is damaged."""
     stream = ReadDataStream(BytesIO(content))
     try:
         if opcode == Opcode.CHANNEL:
@@ -97,7 +97,7 @@ def _records(opcode: int, content: bytes) -> Records | None:
 
 
 def _next_chunk(data: bytes | mmap.mmap, at: int) -> int:
-    """Where the next compressed chunk begins; -1 for nowhere."""
+    """Place of the next compressed chunk; -1 without one."""
     while (found := data.find(COMPRESSION, at + COMPRESSION_AT)) >= 0:
         begin = found - COMPRESSION_AT
         opcode, length = struct.unpack_from("<BQ", data, begin)

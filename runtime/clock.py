@@ -19,7 +19,7 @@ PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
 
 @dataclass(frozen=True)
 class TickStatistics:
-    """How well a clock kept time.
+    """Punctuality of a clock.
 
     Attributes:
         ticks: served.
@@ -35,7 +35,7 @@ class TickStatistics:
 
 
 class TickedSource(Protocol):
-    """What a clock asks of a subscriber of messages that have a tick."""
+    """A subscriber of messages that have a tick, as a clock needs it."""
 
     def newest(self) -> Any:
         """The newest message since the last call, without blocking; None without one."""
@@ -64,7 +64,7 @@ class RealTimeClock:
         self._lateness = LogHistogram(LATENESS_RESOLUTION_US)
 
     def due(self) -> float:
-        """When the present tick was due, on the monotonic clock [s]."""
+        """Time at which the present tick was due, on the monotonic clock [s]."""
         return self._start + self._tick * self._period
 
     def wait_tick(self) -> int:

@@ -1,4 +1,4 @@
-"""Where topics live: socket files in a folder on one host, TCP ports with CURVE keys beyond it."""
+"""Addresses of topics: socket files on one host, TCP ports with CURVE keys beyond it."""
 
 import os
 import socket
@@ -74,7 +74,7 @@ class Endpoints:
         return cls(host=host, base_port=base_port, keys=keys)
 
     def link(self, topic: Topic[Any]) -> Path | None:
-        """What names the shared memory of `topic`; None where it has none."""
+        """Path that names the shared memory of `topic`; None where it has none."""
         if self.folder is None or not self.has_rows or topic.rate_hz < ROW_RATE_HZ:
             return None
         return self.folder / f"{topic.name}.rows"

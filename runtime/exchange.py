@@ -41,7 +41,7 @@ def milliseconds(seconds: float) -> int:
 
 
 def reason(error: Exception) -> str:
-    """Why a socket could not be connected or bound, in a few words."""
+    """The reason why a socket could not be connected or bound, in a few words."""
     if isinstance(error, zmq.ZMQError) and error.errno is not None:
         return "no such key or address" if error.errno == zmq.EINVAL else zmq.strerror(error.errno)
     return str(error)

@@ -44,7 +44,7 @@ class LogHistogram:
 
     @property
     def count(self) -> int:
-        """How many values were counted."""
+        """Number of counted values."""
         self.settle()
         return self._count
 
@@ -56,7 +56,7 @@ class LogHistogram:
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many values each bin holds, by its number: for `merge` elsewhere."""
+        """Number of values in each bin, by its number: for `merge` elsewhere."""
         self.settle()
         return dict(self._counts)
 

@@ -19,7 +19,7 @@ PUBLIC_SUFFIX = ".pub"
 
 
 def public_file(secret_file: Path) -> Path:
-    """Where the public half of a secret file's pair stands."""
+    """Path of the public half of a secret file's pair."""
     return secret_file.with_name(secret_file.name + PUBLIC_SUFFIX)
 
 

@@ -40,7 +40,7 @@ Velocity = Annotated[Array, Shape(18)]
 
 
 class SensorReading(Message, frozen=True):
-    """What the robot senses in one tick."""
+    """Measurements of the robot in one tick."""
 
     tick: int
     time: float  # [s]
@@ -66,7 +66,7 @@ class StateEstimate(Message, frozen=True):
 
 
 class Command(Message, frozen=True):
-    """What the robot is asked to do, in the heading frame of its base."""
+    """Command to the robot, in the heading frame of its base."""
 
     sequence: int  # of its source: each command has a greater one than the command before
     time: float  # on the source's clock [s]
@@ -99,7 +99,7 @@ class Plan(Message, frozen=True):
 
 
 class LineSearch(Message, frozen=True):
-    """What the candidates of a plan's forward passes cost, I passes with C candidates each.
+    """Costs of the candidates of a plan's forward passes, I passes with C candidates each.
 
     A pass that accepted a candidate took the least cost of its row. An iteration that searched no
     line, because it was at the optimum, has no row.
@@ -112,7 +112,7 @@ class LineSearch(Message, frozen=True):
 
 
 class MotorCommand(Message, frozen=True):
-    """What each motor shall do: torque = tau + kp (q - measured q) + kd (dq - measured dq)."""
+    """Setpoints of each motor: torque = tau + kp (q - measured q) + kd (dq - measured dq)."""
 
     tick: int
     time: float  # [s]
@@ -143,7 +143,7 @@ class GroundTruth(Message, frozen=True):
 
 
 class RobotStatus(Message, frozen=True):
-    """How the bridge to a robot is doing: what it lets the robot do, and why not more."""
+    """Status of the bridge to a robot: the state that it allows, and the reason for no more."""
 
     tick: int
     time: float  # [s]
@@ -158,7 +158,7 @@ class RobotStatus(Message, frozen=True):
 
 
 class PlanOutline(Message, frozen=True):
-    """What a viewer needs of a plan: a tenth of its size, as there are no gains."""
+    """A plan without gains, for viewers: a tenth of its size."""
 
     id: int
     tick: int  # of the estimate it starts from
@@ -173,7 +173,7 @@ class PlanOutline(Message, frozen=True):
 
 
 class StateCovariance(Message, frozen=True):
-    """How sure the estimator is of an estimate."""
+    """Uncertainty of an estimate."""
 
     tick: int
     time: float  # [s]
@@ -193,7 +193,7 @@ class Push(Message, frozen=True):
 
 
 class Pace(Message, frozen=True):
-    """How fast the time of a simulated robot passes in lock step; sent again twice a second.
+    """Rate of a simulated robot's time in lock step; sent again twice a second.
 
     A stop ends when these messages have been absent for two seconds.
     """

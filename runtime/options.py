@@ -76,7 +76,7 @@ def check_ranges(options: Any) -> None:
 
 
 def refusal(error: msgspec.ValidationError, root: str = "") -> str:
-    """Why plain data was refused, in one line with the whole dotted key.
+    """The reason to refuse plain data, in one line with the whole dotted key.
 
     A message of a class of options begins with the key: "speed is 9; give 0 to 5 m/s" becomes
     "walk.speed is 9; give 0 to 5 m/s".

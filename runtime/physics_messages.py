@@ -1,4 +1,4 @@
-"""What is asked of a physics server, and what it answers: rollouts, and a robot's world.
+"""Requests to a physics server, and its answers: rollouts, and a robot's world.
 
 One frame each way, MessagePack like every message, with `kind` naming which it is. An answer
 carries the id of its question. SI units; q, v, motors and feet in the conventions of the other
@@ -24,7 +24,7 @@ class Hello(Message, frozen=True, tag="hello", tag_field="kind"):
 
 
 class ServerInfo(Message, frozen=True, tag="server", tag_field="kind"):
-    """What a server offers."""
+    """Abilities of a server."""
 
     id: int
     protocol: int
@@ -76,7 +76,7 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
 
 
 class RolloutReply(Message, frozen=True, tag="rolled_out", tag_field="kind"):
-    """What the candidates did."""
+    """Motions of the candidates."""
 
     id: int
     states: Annotated[Array, Shape("C", "N+1", 37)]

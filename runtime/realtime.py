@@ -25,7 +25,7 @@ LIMITS = "/etc/security/limits.conf"
 
 @dataclass(frozen=True)
 class RealtimeStatus:
-    """What the system granted; `reason` says why not all of it, and the remedy."""
+    """Priorities that the system granted; `reason` says why not all, and the remedy."""
 
     scheduler: str  # "fifo" or "other"
     locked: bool

@@ -47,7 +47,7 @@ class _Field(NamedTuple):
 
 
 class RowLayout(Generic[MessageT]):
-    """Where the fields of a message of fixed size stand in a row.
+    """Places of the fields of a message of fixed size in a row.
 
     Attributes:
         width: numbers in a row.
@@ -98,7 +98,7 @@ def numbers_of(text: str) -> Array:
 
 
 def _reader(field: _Field) -> Callable[[RowView], Any]:
-    """What reads a field of a row."""
+    """Function that reads a field of a row."""
     _, span, kind, shape, words = field
     begin = span.start
     if kind is np.ndarray:

@@ -49,7 +49,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What the docstring names, loaded where it is first asked for."""
+    """Load a name of the docstring at its first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _HOMES[name]

@@ -51,7 +51,7 @@ def plan_into(name: str, robot: str, output: Path | None) -> tuple[Path, dict[st
 
 
 def summarise(plan: MotionPlan) -> dict[str, Any]:
-    """How planning ended, and the largest torque, speed and power."""
+    """Result of planning, and the largest torque, speed and power."""
     solution = plan.solution
     speed, torque = plan.reference.v[:-1, 6:], plan.reference.inputs[:-1]
     return {

@@ -1,4 +1,4 @@
-"""What `saltus robot check` tries of a robot: is it complete, plausible, and can it stand?"""
+"""Checks of `saltus robot check`: is a robot complete, plausible, and can it stand?"""
 
 from __future__ import annotations
 

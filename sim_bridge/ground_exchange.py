@@ -43,7 +43,7 @@ def name_of_solids(ground: Ground) -> str:
 
 
 def fault_of(request: GroundRequest) -> str:
-    """What is wrong with a ground, and what is accepted; empty where nothing is."""
+    """Fault of a ground, with the accepted values; empty without one."""
     boxes, cells = len(request.half), request.grid.size
     if boxes > MOST_BOXES or cells > MOST_CELLS:
         return f"{boxes} boxes and {cells} heights; accepted: {MOST_BOXES} and {MOST_CELLS}"

@@ -1,4 +1,4 @@
-"""What a robot's motors make of a command: their PD law and the torque they can give at a speed.
+"""Torques of a robot's motors: their PD law, and the torque they can give at a speed.
 
 The law is `robots.motor_law`. On the robot it runs at 10-20 kHz with the motor's own encoder,
 hence here at every physics step with the true joint state of that step.

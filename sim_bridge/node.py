@@ -28,7 +28,7 @@ LOOK_S = 0.05  # longest time without a look at the stop flag [s]
 
 
 class SimulationNodeOptions(NamedTuple):
-    """How the process runs.
+    """Options of the process.
 
     Attributes:
         truth_every: in real time, ticks from one published truth to the next; paused: every tick.

@@ -30,7 +30,7 @@ class WarpOptions(Options, frozen=True):
 
 
 class ServerOptions(Options, frozen=True):
-    """Where a physics server answers, and how long to wait for it.
+    """Address of a physics server, and the time to wait for it.
 
     Attributes:
         address: where the server answers; on another machine it needs `key_file`.
@@ -128,7 +128,7 @@ ENGINES = {"mujoco": "", "remote": SERVER_ADDRESS, "isaacgym": ISAAC_GYM_ADDRESS
 
 
 class PhysicsServerOptions(ServerOptions, frozen=True):
-    """Where a server of the robot's physics answers, and how long to wait for it.
+    """Address of a server of the robot's physics, and the time to wait for it.
 
     Attributes:
         address: where the server answers; empty: the engine's usual one here.
@@ -141,7 +141,7 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
 
 
 class StartOptions(Options, frozen=True):
-    """How and where the simulated robot starts, in the world of its IMU.
+    """Start of the simulated robot, in the world of its IMU.
 
     Terrain, perturbations and commands are seen from there.
 
@@ -162,7 +162,7 @@ class StartOptions(Options, frozen=True):
 
     @property
     def pose(self) -> PlanarPose:
-        """Of the robot, in the world; 0 where none was given or drawn."""
+        """Pose of the robot, in the world; 0 where none was given or drawn."""
         return PlanarPose(*(self.position or (0.0, 0.0)), self.heading or 0.0)
 
     def drawn(self, *seeds: int) -> Self:

@@ -42,7 +42,7 @@ class PaceKeeper:
         self._heard, self._speed, self._steps = now, pace.speed, pace.steps
 
     def remaining(self, tick: int) -> float:
-        """How long the robot has to wait at `tick` before it lives on [s]; 0 where it need not."""
+        """Time that the robot has to wait at `tick` before it goes on [s]; 0 where it need not."""
         now = self._now()
         if self._speed == math.inf or now - self._heard > SILENCE_S:
             return 0.0

@@ -20,7 +20,7 @@ TICK = 0.001  # [s], the stack's tick
 
 
 class Perturbable(Protocol):
-    """What a script does to a simulated robot."""
+    """A simulated robot as a script perturbs it."""
 
     def add_base_velocity(self, velocity_in_world: NDArray[np.float64]) -> None:
         """Add a (3) velocity [m/s] to the trunk's."""

@@ -119,7 +119,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
 
 
 def start_time(event: Perturbation, gait: GaitClock | None) -> float:
-    """When `event` begins [simulated s], asking the gait for a phase.
+    """Begin of `event` [simulated s], asking the gait for a phase.
 
     Raises:
         ValueError: the event names a gait phase and there is no gait.

@@ -137,7 +137,7 @@ class PhysicsClient:
         raise Unavailable(self._nobody())
 
     def _nobody(self) -> str:
-        """Why no server answers, and what to do."""
+        """The reason why no server answers, and the remedy."""
         address, key_file = self.options.address, self.options.key_file
         if self._requester.connected:
             return f"the server at {address} is busy or is no physics server: it does not answer"

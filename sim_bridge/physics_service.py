@@ -1,4 +1,4 @@
-"""What a physics server answers to each request: a core that knows no socket."""
+"""Answers of a physics server to requests: a core that knows no socket."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class PhysicsService:
 
 
 def _fault(request: RolloutRequest, most_candidates: int) -> str:
-    """What is wrong with a request, and what is accepted; empty where nothing is."""
+    """Fault of a request, with the accepted values; empty without one."""
     policies, knots = request.inputs.shape[:2]
     candidates = len(request.policy_index)
     if not 1 <= candidates <= most_candidates:

@@ -1,4 +1,4 @@
-"""What the sensors say of the true state: noise, bias, drift and quantisation."""
+"""Measurements of the true state: noise, bias, drift and quantisation."""
 
 import math
 

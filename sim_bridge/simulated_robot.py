@@ -102,7 +102,7 @@ class SimulatedRobot:
         return cast(MujocoPhysics, self._physics).data
 
     def reading(self, stamp: float | None = None) -> SensorReading:
-        """What the sensors say at this tick, stamped `stamp` [s] or the simulated time."""
+        """Measurements of the sensors at this tick, stamped `stamp` [s] or the simulated time."""
         row = self.reading_row.copy()
         row[TIME] = self.time if stamp is None else stamp
         return READING.message(row)
@@ -257,7 +257,7 @@ def _write_rows(
 
 @njit(cache=True)
 def _turn_to_world(x: float, y: float, yaw: float, q: Array) -> None:
-    """As `PlanarPose.to_world`, in place."""
+    """Do `PlanarPose.to_world` in place."""
     c, s = math.cos(yaw), math.sin(yaw)
     q[0], q[1] = c * q[0] - s * q[1] + x, s * q[0] + c * q[1] + y
     c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)

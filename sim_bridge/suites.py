@@ -163,7 +163,7 @@ _SLOWEST_FIRST = ("at", "for", "every", "value")
 
 
 def count_events(entry: dict[str, Any]) -> int:
-    """How many events an entry of one kind stands for, without writing them out."""
+    """Number of events of an entry of one kind, without writing them out."""
     instants = sum(
         prod(len(listed(choices)) for choices in at.values()) if isinstance(at, dict) else 1
         for at in listed(entry.get("at"))
@@ -206,7 +206,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def _choices(key: str, value: Any) -> list[Any]:
-    """What a field stands for: a vector alone is one value, an instant may be a product."""
+    """Values of a field: a vector alone is one value, an instant may be a product."""
     if key == "at":
         return [at for item in listed(value) for at in _instants(item)]
     if key == "value":

@@ -92,7 +92,7 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
             )
 
     def counts(self) -> tuple[int, int]:
-        """How many boxes lie along the heading and across it."""
+        """Number of boxes along the heading and across it."""
         return (
             max(1, round(self.length / self.size[0])), max(1, round(self.width / self.size[1]))
         )  # fmt: skip
@@ -143,7 +143,7 @@ class Waves(Options, frozen=True, tag_field="kind", tag="waves"):
             )
 
     def counts(self) -> tuple[int, int]:
-        """How many heights lie along y and along x."""
+        """Number of heights along y and along x."""
         spacing = self.wavelength / WAVE_CELLS
         return max(2, int(self.width / spacing) + 1), max(2, int(self.length / spacing) + 1)
 

@@ -68,7 +68,7 @@ def cost_matrix(steps: int, weights: Array, force_weight: float, unit: float) ->
 
 
 class ForcePlan(NamedTuple):
-    """What a solve gives.
+    """The result of a solve.
 
     Attributes:
         forces: (N, 4, 3) [N] on the robot, in the world; always finite and within their limits.
@@ -210,7 +210,7 @@ class HorizonForces:
         return Forces(plan.forces, o.step, plan.status, plan.iterations)
 
     def _feet(self, now: Situation, middles: Array) -> Array:
-        """Where the feet are in the middle of each step [s]: (K, 4, 3) [m]."""
+        """Places of the feet in the middle of each step [s]: (K, 4, 3) [m]."""
         holds = foothold_table(now)
         feet = [[foot_motion(now, holds, foot, t)[0] for foot in range(4)] for t in middles]
         return np.array(feet)

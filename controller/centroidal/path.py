@@ -43,7 +43,7 @@ class Path(Protocol):
 
     @property
     def commands(self) -> CommandIntake | None:
-        """Where it is commanded from; None where it is fixed."""
+        """Source of the commands; None where the path is fixed."""
         ...
 
     @property
@@ -151,7 +151,7 @@ class DrivenPath:
 
     @property
     def commands(self) -> CommandIntake | None:
-        """That it follows."""
+        """Source of the commands."""
         return self.course.commands
 
     def meet(self, time: float, state: Array, com: Array) -> None:
@@ -186,7 +186,7 @@ class DrivenPath:
         return states
 
     def _over_feet(self, state: Array) -> Array:
-        """Where a base is (2) [m] whose feet are on average below their neutral places."""
+        """Place of a base (2) [m] whose feet are on average below their neutral places."""
         rotation = rotation_from_quaternion(state[3:7])
         feet = foot_positions_in_base(self._legs, state[7:19]).mean(axis=0)
         feet = state[:3] + rotation @ feet

@@ -64,7 +64,7 @@ class FootSchedule(NamedTuple):
 
 
 class Knots(NamedTuple):
-    """What a Plan carries: q (N+1, 19), v (N+1, 18), torques (N, 12) [N m], gains (N, 12, 36)."""
+    """The arrays of a Plan: q (N+1, 19), v (N+1, 18), torques (N, 12) [N m], gains (N, 12, 36)."""
 
     q: Array
     v: Array

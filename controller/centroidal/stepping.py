@@ -110,7 +110,7 @@ class Stepper:
         return None if swing == self.schedule.swing(foot, now) else swing
 
     def foothold(self, foot: int, body: BodyState, step: Step) -> Array:
-        """Where a foot is to land: its centre in the world (3,) [m]."""
+        """The centre of a foot at its next landing, in the world (3,) [m]."""
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
         x, y = self._neutral[foot]
         offset = plane_rotations(heading).T @ self._offset(body.com_velocity[:2], step)
@@ -164,7 +164,7 @@ class Stepper:
         )
 
     def _rise(self, start: Array, end: Array) -> float:
-        """What a swing needs beside its usual height to pass over the ground on its way [m]."""
+        """Height that a swing needs beside its usual one to pass over the ground on its way [m]."""
         if self._ground is None:
             return 0.0
         ends = np.array((start, end))
@@ -198,7 +198,7 @@ class Situation(NamedTuple):
 
 
 class Forces(NamedTuple):
-    """What a force law answers.
+    """The answer of a force law.
 
     Attributes:
         forces: on each foot in each step, in the world (K, 4, 3) [N]; the last step goes on.

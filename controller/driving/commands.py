@@ -81,7 +81,7 @@ class CommandIntake:
             self.counts["silences"] += 1
 
     def goal(self, time: float = 0.0) -> Goal:
-        """What is asked for, whatever the `time` [s] since the first plan."""
+        """The goal in force, whatever the `time` [s] since the first plan."""
         return self._goal
 
     def end(self) -> None:
@@ -89,7 +89,7 @@ class CommandIntake:
         self._goal, self._is_over = Goal(), True
 
     def _refusal(self, command: Command, now: float) -> str:
-        """Why a command is refused; "" where it is not."""
+        """The reason to refuse a command; "" without one."""
         if self._is_over:
             return "over"
         numbers = (command.forward, command.left, command.yaw_rate, command.height or 0.0)
@@ -127,7 +127,7 @@ class CommandIntake:
 
 
 class ScriptStep(Options, frozen=True):
-    """What is asked for from a time on; what is not named stays as it was.
+    """A command from a time on; a field that is not named keeps its value.
 
     Attributes:
         at: time since the first plan.

@@ -1,4 +1,4 @@
-"""Where the feet stand and swing, and the plane below the trunk, compiled."""
+"""Footholds, paths of swings, and the plane below the trunk, compiled."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def avoid_edges(ground: Ground, hold: Array) -> None:
 
 @njit(cache=True)
 def edge_at(ground: Ground, x: float, y: float) -> float:
-    """How far the ground around a place is from a plane through it [m]; 0 on a slope."""
+    """Distance of the ground around a place from a plane through it [m]; 0 on a slope."""
     most, middle, d = 0.0, height_at(ground, x, y), EDGE_DISTANCE
     for dx, dy in ((d, 0.0), (0.0, d), (0.7 * d, 0.7 * d), (0.7 * d, -0.7 * d)):
         bend = height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
@@ -92,7 +92,7 @@ def edge_at(ground: Ground, x: float, y: float) -> float:
 
 @njit(cache=True)
 def rise_between(ground: Ground, start: Array, end: Array, height: float) -> float:
-    """What a swing needs beside its usual height to pass over the ground on its way [m].
+    """Height that a swing needs beside its usual one to pass over the ground on its way [m].
 
     More where the ground is not known.
 

@@ -41,7 +41,7 @@ class DrivenReference:
 
     @property
     def commands(self) -> CommandIntake | None:
-        """That it follows."""
+        """Source of the commands."""
         return self.course.commands
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:

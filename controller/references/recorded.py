@@ -70,7 +70,7 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
 
 
 class _Recording(NamedTuple):
-    """What a file holds: see `ReferenceTrajectory`."""
+    """Contents of a file: see `ReferenceTrajectory`."""
 
     period: float  # between samples [s]
     samples: dict[str, Array]

@@ -31,11 +31,11 @@ class ReferenceWindow(NamedTuple):
 
 
 class Reference(Protocol):
-    """What a planner tracks, a horizon at a time."""
+    """The motion that a planner tracks, a horizon at a time."""
 
     @property
     def commands(self) -> CommandIntake | None:
-        """That it follows; None where it is not driven."""
+        """Source of the commands; None where it is not driven."""
         ...
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> Reference:
@@ -47,7 +47,7 @@ class Reference(Protocol):
         ...
 
     def tilt(self, time: float) -> float:
-        """How far it tilts the trunk around `time` [s], from the vertical or the slope [rad]."""
+        """Tilt of the trunk around `time` [s], from the vertical or the slope [rad]."""
         ...
 
 

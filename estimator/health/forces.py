@@ -86,7 +86,7 @@ def judge_gravity(past: Past, row: Array, bad: Mask) -> None:
 
 @njit(cache=True)
 def _contradiction(foot: float, leg: float, heavy: float) -> float:
-    """How much a foot's sensor and its leg's torques disagree [N]; half where both are `heavy`.
+    """Difference between a foot's sensor and its leg's torques [N]; half where both are `heavy`.
 
     In a hard landing the leg's inertia bears a part of the force.
     """

@@ -122,7 +122,7 @@ def _compare(
 
 
 def faults(past: Past) -> tuple[str, ...]:
-    """What is wrong with the last reading, in words, with what to look at.
+    """Faults of the last reading, in words, with what to look at.
 
     A group of sensors of which all are left out is named once.
     """

@@ -65,7 +65,7 @@ def rotation_between(a: Array, b: Array) -> Array:
 
 @njit(cache=True)
 def _judge_drift(past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask) -> None:
-    """What the attitude turns beyond the gyroscope, summed: one of them is wrong.
+    """Sum the turn of the attitude beyond the gyroscope's: one of them is wrong.
 
     An attitude that stays equal is; else the gyroscope, which then has an offset.
     """
@@ -155,7 +155,7 @@ def _judge_jump(past: Past, row: Array, i: int, dt: float, bad: Mask) -> None:
 
 @njit(cache=True)
 def _judge_motion(past: Past, row: Array, i: int, move: float, dt: float, bad: Mask) -> None:
-    """What the position does beyond the velocity's `move` [rad], summed: one of them is wrong.
+    """Sum the position's change beyond the velocity's `move` [rad]: one of them is wrong.
 
     A position that stays equal is, unless the velocity is suspect; else the velocity is.
     """

@@ -149,7 +149,7 @@ def velocity_variance(covariance: Array) -> float:
 def contact_weights(
     covariance: Array, residuals: Array, trust: Array, parameters: InvariantOptions
 ) -> Array:
-    """How firmly each foot stands, (4): its trust, less where it moves alone (Huber's weight)."""
+    """Weight of each standing foot, (4): its trust, less where it moves alone (Huber's weight)."""
     if parameters.published:
         return np.where(trust > LEAST_TRUST, trust, 0.0)
     return foot_weights(velocity_variance(covariance), residuals, trust, parameters.legs)

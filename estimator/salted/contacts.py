@@ -1,4 +1,4 @@
-"""Which feet stand, the ground below them, and pushes.
+"""Contacts of the feet, the ground below them, and pushes.
 
 Each foot is a chain of two modes. A foot in the air has the guard "height above the ground", a
 standing one "normal force"; the predicted state gives the guard's value g and its deviation, so
@@ -261,7 +261,7 @@ def _direction(residuals: Array, trust: Array) -> Array:
 
 @njit(cache=True)
 def followers(residuals: Array, trust: Array) -> Array:
-    """What a jump leaves of each foot's trust (4): less the further it lags behind, slipping."""
+    """Trust (4) that a jump leaves to each foot: less the further it lags behind, slipping."""
     share, mean = np.ones(4), np.zeros(3)
     for i in range(4):
         mean += trust[i] * residuals[i]

@@ -193,7 +193,7 @@ def take_encoders(m: Memory, d: Array, row: Array, parameters: SaltedOptions) ->
 
 
 class FootRows(NamedTuple):
-    """Of four feet: velocity of the contact points, and the centres' places along the normal."""
+    """Rows of four feet: velocity of the contact points, and places of centres along the normal."""
 
     velocity: Array
     """(4, 3) world axes [m/s]"""
@@ -327,7 +327,7 @@ def _softening(
     P: Array, d: Array, columns: Columns, H: Array, residual: Array, variance: float,
     huber: float,
 ) -> float:  # fmt: skip
-    """What Huber's weight makes of the variance that rows H (r, m) share: 1 or more.
+    """Factor of the variance that rows H (r, m) share, by Huber's weight: 1 or more.
 
     The distance is that of the residuals (r) together, so it does not depend on their axes.
     """

@@ -1,4 +1,4 @@
-"""What the salted filter remembers, and where the parts of the error state stand.
+"""State of the salted filter, and the indices of its error state.
 
 The error state has 45 numbers, and 3 more of the tick before. The first 36 are the robot's tangent
 vector, `robots.state`: position and rotation in base axes, joints, then their velocities.

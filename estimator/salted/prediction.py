@@ -1,4 +1,4 @@
-"""How the errors' covariance moves over a tick, over a gap, and through a reset."""
+"""Covariance of the errors over a tick, over a gap, and through a reset."""
 
 from __future__ import annotations
 

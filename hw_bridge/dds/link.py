@@ -71,7 +71,7 @@ class DdsLink:
         self._begin, self._is_sealed = time.monotonic(), False
 
     def _built_in(self, may_release: bool) -> str:
-        """Why the robot's own controller keeps us from driving it, or ""."""
+        """The reason why the robot's own controller blocks driving, or ""."""
         switcher = MotionSwitcher(self._participant)
         mode = switcher.mode()
         if mode is None:
@@ -89,7 +89,7 @@ class DdsLink:
         return "" if switcher.release() else f"the robot's own controller {mode!r} does not end"
 
     def _posture(self) -> str:
-        """Why a released robot might fall, or "": it lies on its feet."""
+        """The reason why a released robot might fall, or "": it lies on its feet."""
         states = self._states.take() if self._states.wait(ANOTHER_S) else []
         frames = [state_of_cdr(cdr) for cdr in states if len(cdr) == _WIRE.state.itemsize]
         if not frames:

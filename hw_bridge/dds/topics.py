@@ -36,7 +36,7 @@ _NETWORK: Final = """<Domain Id="any"><General><Interfaces><NetworkInterface add
 
 
 class Place(NamedTuple):
-    """Where a participant is.
+    """Address of a participant.
 
     Attributes:
         domain: of DDS, 0 on the robot.

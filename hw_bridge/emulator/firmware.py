@@ -48,7 +48,7 @@ class Plant(Protocol):
     """
 
     def reading(self, stamp: float | None = None) -> SensorReading:
-        """What the sensors say at this tick."""
+        """Measurements of the sensors at this tick."""
         ...
 
     def truth(self, stamp: float | None = None) -> GroundTruth:
@@ -192,7 +192,7 @@ class Firmware:
 
     @property
     def state(self) -> FirmwareState:
-        """What the robot does with commands."""
+        """The state of the robot, which decides about commands."""
         return self._watch.state
 
     @property

@@ -52,7 +52,7 @@ class MotorIncident(Incident, frozen=True):
 
     @property
     def index(self) -> int:
-        """Of the motor, 0 to 11."""
+        """Number of the motor, 0 to 11."""
         if isinstance(self.motor, int):
             return self.motor
         if self.motor in MOTORS:
@@ -150,7 +150,7 @@ Event = (
 
 
 class NetworkOptions(Options, frozen=True):
-    """What happens to each frame, the same in both directions; the draws are independent.
+    """Faults of the network for each frame, the same in both directions; draws are independent.
 
     Attributes:
         loss: probability that a frame does not arrive.
@@ -213,5 +213,5 @@ class EmulatorOptions(Options, frozen=True):
 
     @property
     def header(self) -> Header:
-        """What the robot's frames begin with; no number is zero, so that a missing copy shows."""
+        """First fields of the robot's frames; no number is zero, so that a missing copy shows."""
         return Header(LOW_LEVEL, 3, self.robot_id, self.serial, 8)

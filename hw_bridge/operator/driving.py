@@ -22,7 +22,7 @@ Publish = Callable[[Command], None]
 
 
 class Velocity(NamedTuple):
-    """What is asked for, or how far sticks are pushed, each in [-1, 1]."""
+    """A commanded velocity, or the deflection of sticks, each in [-1, 1]."""
 
     forward: float = 0.0
     left: float = 0.0
@@ -76,7 +76,7 @@ class Pacer:
         self._due = self._soonest = 0.0
 
     def wait(self, now: float) -> float:
-        """How long until the next command, unless something changes meanwhile [s]."""
+        """Time until the next command, unless something changes meanwhile [s]."""
         return max(0.0, (self._soonest if self._driver.has_changed else self._due) - now)
 
     def tick(self, now: float) -> None:
@@ -211,7 +211,7 @@ class StickDriver(Driver):
 
     @property
     def sticks(self) -> Velocity:
-        """How far the sticks are pushed; in the middle where they do not count."""
+        """Deflection of the sticks; 0 where they do not count."""
         return Velocity()
 
     @property
@@ -253,7 +253,7 @@ class GamepadDriver(StickDriver):
 
     @property
     def sticks(self) -> Velocity:
-        """Where the sticks are; in the middle where the dead man is not held."""
+        """Deflection of the sticks; 0 where the dead man is not held."""
         numbers, state = self._numbers, self._state
         pulled = state.get((AXIS, numbers.dead_man_axis), 0) > HELD
         if not (pulled or state.get((BUTTON, numbers.dead_man_button))):
@@ -288,7 +288,7 @@ class RemoteDriver(StickDriver):
 
     @property
     def sticks(self) -> Velocity:
-        """Where the sticks are."""
+        """Deflection of the sticks."""
         remote = self._remote
         return Velocity(remote.ly, -remote.lx, -remote.rx)
 
@@ -310,7 +310,7 @@ _ALL: Final = {*_MOVES, *_GAITS, *_HEIGHTS}
 
 
 class CommandBounds(NamedTuple):
-    """Where further presses change nothing; the planner clips what a gait cannot do."""
+    """Bounds of what presses add up to; the planner clips to the gait's limits."""
 
     forward: float  # either way [m/s]
     left: float  # either way [m/s]

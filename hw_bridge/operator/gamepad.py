@@ -25,7 +25,7 @@ _AT_ONCE: Final = 64 * _EVENT.size  # bytes a read
 
 
 class JoystickEvent(NamedTuple):
-    """What one button or axis says."""
+    """State of one button or axis."""
 
     kind: int  # BUTTON or AXIS
     number: int
@@ -160,7 +160,7 @@ class Gamepad:
         self._joystick.close()
 
     def _requests(self, events: list[JoystickEvent]) -> list[RequestWithCause]:
-        """Of buttons that are pressed; of those that were at opening a stop alone."""
+        """Requests of pressed buttons; of those that were pressed at opening a stop alone."""
         asked: list[RequestWithCause] = []
         for kind, number, value, at_opening in events:
             request = self._meaning.get(number) if kind == BUTTON and value else None

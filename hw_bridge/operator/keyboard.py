@@ -229,7 +229,7 @@ class Keyboard:
             self._pulse.close()
 
     def _read(self) -> bytes | None:
-        """What was typed; None where nothing can come any more."""
+        """Typed bytes; None where none can come any more."""
         try:
             events = self._poll.poll(0)
             keys = os.read(self._fd, _AT_ONCE) if events else b""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def stop_cause(buttons: Iterable[str]) -> str:
-    """What is said of a stop by these buttons."""
+    """Words for a stop by these buttons."""
     return f"stopped by the robot's remote ({'+'.join(sorted(buttons))})"
 
 

@@ -1,1 +1,1 @@
-"""What may reach the motors, and whether the robot is fit to go on: last before the wire."""
+"""Limits of what reaches the motors, and the check of the robot: last before the wire."""

@@ -290,7 +290,7 @@ def watch(
 
 
 class Verdict(NamedTuple):
-    """What is to become of the robot, and why.
+    """Decision about the robot, and its reason.
 
     Attributes:
         action: ``go`` on, ``sit_down`` in order, or ``damp`` at once.

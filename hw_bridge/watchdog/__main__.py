@@ -131,7 +131,7 @@ class Process:
             self._hear()
 
     def _hear(self) -> None:
-        """That the robot is there, or the tracker's end."""
+        """Read pending messages: the robot is there, or the tracker has ended."""
         try:
             word = self._channel.recv(LARGEST)
         except OSError:

@@ -94,7 +94,7 @@ class WatchdogLink:
             pass  # the next poll tells that it has died
 
     def poll(self, now: float, up: bool) -> list[RequestWithCause]:
-        """What the operator has asked for, see `Inputs.poll`; before `begin` only a stop counts."""
+        """The operator's requests, see `Inputs.poll`; before `begin` only a stop counts."""
         self._page.up = up
         asked: list[RequestWithCause] = []
         for _ in range(MOST):
@@ -144,7 +144,7 @@ def _connect(path: Path) -> socket.socket:
 
 
 def _remote(wire: Wire, options: OperatorOptions) -> Mapping[str, Any]:
-    """Where the robot's frames say which buttons of its remote are held, and which of them stop."""
+    """Place of the remote's buttons in the robot's frames, and those that stop."""
     stops = [
         (sum(1 << BUTTONS.index(button) for button in together), stop_cause(together))
         for together in options.remote_stop

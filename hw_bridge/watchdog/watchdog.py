@@ -114,7 +114,7 @@ class RobotView:
         self._last = now
 
     def silence(self, now: float) -> float:
-        """For how long no frame has come since `take_over` [s]."""
+        """Time without a frame since `take_over` [s]."""
         if self.states(peek=False):
             self._last = now
         return now - self._last
@@ -273,7 +273,7 @@ class Watchdog:
         LOG.warning("watchdog: %s", cause)
 
     def _measure_silence(self, now: float) -> float:
-        """For how long the tracker has been silent while this process ran [s]; 0 if it may be.
+        """Time of the tracker's silence while this process ran [s]; 0 if it may be silent.
 
         A look that comes late counts little: then this core stood still, and the tracker shall have
         its chance to go on as this process has. It counts something, for a machine on which every

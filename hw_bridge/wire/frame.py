@@ -18,7 +18,7 @@ START: Final = 0xFFFFFFFF
 
 
 def _remainder(byte: int) -> int:
-    """What one byte leaves in the register."""
+    """Register after one byte."""
     register = byte << 24
     for _ in range(8):
         carry = register >> 31
@@ -27,7 +27,7 @@ def _remainder(byte: int) -> int:
 
 
 def _tables() -> NDArray[np.uint32]:
-    """What a byte leaves in the register with 0 to 3 bytes after it, (4, 256): a word at a time."""
+    """Register after a byte with 0 to 3 bytes after it, (4, 256): a word at a time."""
     tables = [[_remainder(byte) for byte in range(256)]]
     for _ in range(3):
         tables.append([(r << 8) & 0xFFFFFFFF ^ tables[0][r >> 24] for r in tables[-1]])
@@ -70,7 +70,7 @@ class WireError(ValueError):
 
 
 def frame_fault(frame: bytes, size: int) -> str:
-    """What is wrong with a frame of `size` bytes: "length", "crc", or "". Never raises."""
+    """Fault of a frame of `size` bytes: "length", "crc", or "". Never raises."""
     if len(frame) != size:
         return "length"
     return "" if int.from_bytes(frame[-4:], "little") == crc(frame) else "crc"

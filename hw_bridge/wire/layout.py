@@ -1,4 +1,4 @@
-"""What stands where in the low-level frames of Unitree's robots: three wires as data.
+"""Layout of the low-level frames of Unitree's robots: three wires as data.
 
 Records are packed and little endian; the last word is the checksum. Those of A1 and Go1 are
 shorter than the structs of the vendor's header, which its library packs into these before it
@@ -122,7 +122,7 @@ IMU, TICK, FEET, FIRST_MOTOR, STRIDE, MODE, ANGLE, EFFORT, TEMPERATURE_AT, IN_SE
 
 @dataclass(frozen=True, eq=False)
 class Wire:
-    """How the frames of a kind of robot are laid out.
+    """Layout of the frames of a kind of robot.
 
     Attributes:
         name: as `robot.yaml` has it.
@@ -142,7 +142,7 @@ class Wire:
 
     @cached_property
     def state_at(self) -> NDArray[np.int64]:
-        """Where a kernel finds the numbers of a state, see IMU and what follows."""
+        """Places of the numbers of a state for a kernel, see IMU and those that follow."""
         motor = self.state["motors"].base
         return np.array([
             _at(self.state, "quaternion_wxyz"), _at(self.state, "tick"),
@@ -153,7 +153,7 @@ class Wire:
 
     @cached_property
     def motors_at(self) -> NDArray[np.int64]:
-        """Where q of each motor (12) stands in a command; dq, tau, kp, kd follow."""
+        """Places of q of each motor (12) in a command; dq, tau, kp, kd follow."""
         motor = self.command["motors"].base
         first = _at(self.command, "motors") + _at(motor, "q")
         return first + motor.itemsize * np.arange(JOINTS)
@@ -170,7 +170,7 @@ class Wire:
 
     @cached_property
     def remote(self) -> slice:
-        """Where the bytes of the remote stand in a state."""
+        """Place of the remote's bytes in a state."""
         at = _at(self.state, "remote")
         return slice(at, at + REMOTE_BYTES)
 
@@ -208,7 +208,7 @@ def wire_of(robot: Robot) -> Wire:
 
 
 def command_header(robot: Header) -> Header:
-    """What commands to a robot with this header begin with: its own values, at the low level.
+    """First fields of commands to a robot with this header: its own values, at the low level.
 
     unitree_ros_real copies all five; the vendor's InitCmdData sets the level whatever the robot
     says, and motor commands under another one would be a guess.

@@ -60,7 +60,7 @@ def damping(kd: float) -> Setpoints:
 
 
 def setpoints_of(command: Array) -> Setpoints:
-    """Those of a row of `MotorCommand`."""
+    """Setpoints of a row of `MotorCommand`."""
     return Setpoints(*command[SENT].reshape(5, JOINTS))
 
 

@@ -111,7 +111,7 @@ def rms(values: Array) -> float | None:
 
 
 class Consistency(NamedTuple):
-    """How the normalised errors squared of a stream are spread.
+    """Spread of the normalised errors squared of a stream.
 
     Attributes:
         mean: their average; 3 is right, more says that the filter is too sure of itself.

@@ -55,7 +55,7 @@ class Problem(NamedTuple):
     policy: Policies
 
     def policies(self, candidates: int) -> Policies:
-        """As in the planner's line search, steps of the policy from 0 to 1."""
+        """Policies of the planner's line search, with steps from 0 to 1."""
         return Policies.of(
             self.policy.states[0], self.policy.inputs[0], self.policy.gains[0],
             self.policy.feedforward[0], np.linspace(0.0, 1.0, candidates).tolist(),

@@ -100,7 +100,7 @@ class Stream(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its rows are called."""
+        """Name of its rows."""
         return self.recording if self.ground_known else f"{self.recording}_unknown"
 
     def launch_of(self, estimator: str) -> LaunchConfig:

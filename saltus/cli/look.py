@@ -1,4 +1,4 @@
-"""What was recorded: ``saltus view``, ``film``, ``report``, ``export``, ``black-box``, `replay`."""
+"""Recorded runs: ``saltus view``, ``film``, ``report``, ``export``, ``black-box``, `replay`."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def serve(
 
 
 def how_to_use(address: str, key_file: Path | None) -> list[str]:
-    """What to type where the server is to be used."""
+    """Commands to type where the server is to be used."""
     host = socket.gethostname()
     for everywhere in EVERYWHERE:
         address = address.replace(everywhere, f"//{host}:")

@@ -1,4 +1,4 @@
-"""What the commands have in common: options, and what the shell offers after a command."""
+"""Options that commands share, and completions of the shell."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What every part of the application uses: console, errors, folders, caches, child processes."""
+"""Parts that the whole application uses: console, errors, folders, caches, child processes."""

@@ -1,4 +1,4 @@
-"""Where compiled functions are kept: in folders named by the sources that they are made of.
+"""Folders of compiled functions, named by the sources that they are made of.
 
 numba's own cache looks at the file of a function alone: it goes on with machine code that holds the
 old state of a function in another file. Here a folder is named by a file and by all that it
@@ -77,7 +77,7 @@ class SourcesLocator:
 
 
 def kernel_folder() -> Path:
-    """What everything compiled is in: the checkout's own folder, or the user's, or numba's.
+    """Folder of everything compiled: the checkout's own, or the user's, or numba's.
 
     Not in a checkout of another user: what cannot be written there is compiled at each start.
     """
@@ -97,7 +97,7 @@ def marker_folder() -> Path:
 
 @cache
 def folder_of(file: str) -> Path:
-    """Where functions of this file are kept, so long as no source of theirs changes."""
+    """Folder of the functions of this file, so long as no source of theirs changes."""
     digest = hashlib.sha256()
     for path in sorted(sources(Path(file))):
         digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
@@ -198,7 +198,7 @@ LATE = "compiled_late"  # key of a report
 
 
 def signature_counts() -> dict[Dispatcher, int]:
-    """How many signatures each compiled function has that a module of our packages knows."""
+    """Number of signatures of each compiled function that a module of our packages knows."""
     from numba.core.dispatcher import Dispatcher  # the core that is watched has loaded it
 
     modules = [

@@ -1,4 +1,4 @@
-"""What the user sees: progress and logs on standard error, one JSON object on standard output."""
+"""Output for the user: progress and logs on standard error, one JSON object on standard output."""
 
 import math
 import sys
@@ -140,7 +140,7 @@ class RunProgress:
             say(f"{done:.4g}{self._of} {self._unit}  {what}{self._left(done)}")
 
     def _left(self, done: float) -> str:
-        """How long it will take at the pace since it began to move."""
+        """Time left at the pace since it began to move."""
         at, begin = self._begin or (0.0, done)
         if not (self._of and begin < done < self._total):
             return ""

@@ -1,4 +1,4 @@
-"""What a command refuses in one line, and how Ctrl-C ends or waits."""
+"""Refusals in one line, and the effects of Ctrl-C."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 
 class BadRequest(Exception):
-    """What was asked cannot be done: a bad option, file, key, trial or endpoint.
+    """A request that cannot be met: a bad option, file, key, trial or endpoint.
 
     The message is one line that says what was wrong and what is accepted; the command line prints
     it and exits with status 2.
@@ -21,7 +21,7 @@ class BadRequest(Exception):
 
 @contextmanager
 def refusing(what: str = "", *kinds: type[Exception], remedy: str = "") -> Iterator[None]:
-    """What fails within, or in the function that this decorates, is a bad request.
+    """Turn a failure within, or in the decorated function, into a bad request.
 
     Args:
         what: what the message begins with; empty where the error says it all.

@@ -152,7 +152,7 @@ def quota() -> float:
 
 
 def stolen_s() -> float:
-    """For how long the host of a virtual machine has kept its cores back, all together [s].
+    """Time for which the host of a virtual machine has kept its cores back, all together [s].
 
     Since the machine started; 0 where Linux does not say so.
     """

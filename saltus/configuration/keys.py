@@ -91,12 +91,12 @@ class Key(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Of the value; `NO_UNIT` for none."""
+        """Unit of the value; `NO_UNIT` for none."""
         return self.range.unit if self.range else NO_UNIT
 
     @property
     def accepted(self) -> str:
-        """What may be given, in words, numbers in the key's unit."""
+        """Accepted values, in words, numbers in the key's unit."""
         text = ", ".join(self.choices) or self.kind
         text = str(self.range._replace(unit=NO_UNIT)) if self.range else text
         text += ", or text" if self.range and "text" in self.kind else ""
@@ -180,7 +180,7 @@ def _choices(kinds: list[Any]) -> tuple[str, ...]:
 
 
 def _words(kinds: list[Any]) -> str:
-    """What kinds of values are, for people."""
+    """Kinds of values in words."""
     words = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
     return " or ".join(
         dict.fromkeys(
@@ -209,7 +209,7 @@ Rule = tuple[tuple[str, ...], Reason]  # keys, or sections of them, and why a la
 
 
 def reason_without_effect(key: str, config: LaunchConfig) -> str:
-    """Why a key has no effect in a launch, in a few words; empty where it has one."""
+    """The reason why a key has no effect in a launch, in a few words; empty where it has one."""
     for keys, reason in RULES:
         here = any(key == each or key.startswith(f"{each}.") for each in keys)
         if here and (why := reason(config)):
@@ -319,7 +319,7 @@ def select(rows: Sequence[Row], prefix: str, diff: bool) -> list[Row]:
 
 
 def _no_key(prefix: str, keys: list[str]) -> str:
-    """What there is instead, in the section that was meant."""
+    """Keys that exist instead, in the section that was meant."""
     section = prefix
     while section and not any(key.startswith(f"{section}.") for key in keys):
         section = section.rpartition(".")[0]

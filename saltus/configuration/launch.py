@@ -47,7 +47,7 @@ STANDS_UP_S = 5.0  # an emulated robot, from the first command until it runs
 
 
 class TimingOptions(Options, frozen=True):
-    """What takes time in lock step.
+    """Delays in lock step.
 
     Attributes:
         solve: duration of a solve.
@@ -59,7 +59,7 @@ class TimingOptions(Options, frozen=True):
 
 
 class RecordingOptions(Options, frozen=True):
-    """How much of the plans is recorded; every other message is, to the last bit.
+    """Share of the plans that is recorded; other messages are recorded to the last bit.
 
     Attributes:
         plans: ``sampled``: knots of twenty plans a second and gains of two, rounded to float32; of
@@ -328,7 +328,7 @@ DRIVEN_S = 3600.0  # for which a simulated robot is driven by default
 
 
 class ReferenceCommand(Options, frozen=True):
-    """What the reference is asked to do.
+    """Command of the reference.
 
     Attributes:
         velocity_x: speed forward.
@@ -338,7 +338,7 @@ class ReferenceCommand(Options, frozen=True):
 
 
 class BusOptions(Options, frozen=True):
-    """Where the topics are bound.
+    """Addresses of the topics.
 
     Attributes:
         transport: `ipc` (sockets in a folder, and topics of 1 kHz in shared memory), `zmq` (sockets
@@ -355,7 +355,7 @@ class BusOptions(Options, frozen=True):
 
 
 class RealtimeOptions(Options, frozen=True):
-    """How processes ask for real time, where the system grants it.
+    """Requests of processes for real time, where the system grants it.
 
     Attributes:
         priority: SCHED_FIFO priority of the estimator; tracker and watchdog have more. null asks
@@ -461,7 +461,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
 
     @property
     def speed(self) -> float:
-        """Of a straight line [m/s]; a script has none."""
+        """Speed along a straight line [m/s]; a script has none."""
         return self.command.velocity_x if isinstance(self.command, ReferenceCommand) else 0.0
 
     @property

@@ -118,7 +118,7 @@ def members_of(kind: Any) -> tuple[Any, ...]:
 
 
 def names_of(kind: Any) -> tuple[Any, ...]:
-    """What a Literal accepts."""
+    """Values that a Literal accepts."""
     return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
 
 
@@ -139,7 +139,7 @@ def _members_at(kind: Any, place: str) -> tuple[Any, ...]:
 
 
 def _unknown(key: str, whole: str, kind: Any, path: str) -> str:
-    """What is accepted instead of a key, and where below there is one of this name."""
+    """Keys accepted instead of one, and the place below where there is one of this name."""
     names, where = fields_of(kind), f" in {path}" if path else ""
     shown = whole if path else repr(key)
     places = [each for each in _places(key, kind, path) if each != whole]
@@ -223,20 +223,20 @@ class Settings:
         self.mapping.update(merged(options, self.mapping))
 
     def words(self, key: str) -> str:
-        """What the command line says of a key or of a section that it is in; empty for nothing."""
+        """Words of the command line for a key or for a section that it is in; empty without any."""
         parts = key.split(".")
         above = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
         return next((self._words[each] for each in above if each in self._words), "")
 
     def source(self, key: str) -> str:
-        """Where a key's value comes from: `DEFAULT`, `FILE`, `ROBOT`, or such as "--set"."""
+        """Source of a key's value: `DEFAULT`, `FILE`, `ROBOT`, or such as "--set"."""
         if not _has(self.mapping, key):
             return DEFAULT
         is_robots = self._own is not None and not _has(self._own, key)
         return self.words(key).partition(" ")[0] or (ROBOT if is_robots else FILE)
 
     def blame(self, *keys: str) -> str:
-        """What a message about these keys begins with: words of the command line, else the file."""
+        """Beginning of a message about these keys: words of the command line, else the file."""
         for key in keys:
             key = key.partition("[")[0]  # elements of a list have no words of their own
             below = [words for k, words in self._words.items() if k.startswith(f"{key}.")]

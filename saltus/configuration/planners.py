@@ -1,4 +1,4 @@
-"""What a launch names: planners, estimators and connections. A new one is an entry here."""
+"""Planners, estimators and connections by name. A new one is an entry here."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PluginOptions(Options, frozen=True):
 
 
 class PlannerChoice(Options, frozen=True):
-    """Which planner runs, and the options of each.
+    """The planner, and the options of each.
 
     Attributes:
         planner: which planner runs; its options have a section of its name. Your own is MODULE:NAME
@@ -153,7 +153,7 @@ def planners_named(names: str) -> tuple[str, ...]:
 
 
 def planners_in_words(planners: Collection[str]) -> str:
-    """What `planners_named` reads back as these planners."""
+    """Words that `planners_named` reads back as these planners."""
     return ALL if set(planners) == set(PLANNERS) else ",".join(planners)
 
 
@@ -187,7 +187,7 @@ ESTIMATORS = {
 
 
 class EstimatorChoice(PlannerChoice, frozen=True):
-    """Which filter estimates, and the options of each; msgspec lets a struct have one base only.
+    """The filter, and the options of each; msgspec lets a struct have one base only.
 
     Attributes:
         estimator: which filter estimates; its options have a section of its name. Your own is

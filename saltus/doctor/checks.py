@@ -1,4 +1,4 @@
-"""How long this machine stops by itself: no program on it can leave shorter gaps than that.
+"""Longest stops of this machine by itself: no program on it can leave shorter gaps than that.
 
 The host under a virtual machine stops it when it has other work, or when the virtual machine has
 used its share of processor time. Kernel and firmware stop a machine too.
@@ -76,7 +76,7 @@ def run_checks() -> list[Check]:
 
 
 def machine_checks(real: bool = False) -> list[Check]:
-    """What of this machine matters to a robot that is driven from it.
+    """Checks of this machine that matter to a robot that is driven from it.
 
     Args:
         real: it is a real one, to which real-time scheduling and locked memory are essential.

@@ -1,4 +1,4 @@
-"""What is known of a robot that is only read: a table on a terminal, lines elsewhere, JSON."""
+"""A robot that is only read: a table on a terminal, lines elsewhere, JSON."""
 
 import sys
 import time
@@ -37,7 +37,7 @@ READINGS = read_table(__file__, "readings.yaml")
 
 
 def mode_name(mode: int) -> str:
-    """What a motor's mode is called; its number where it has no name."""
+    """Name of a motor's mode; its number without one."""
     return MODES.get(mode, f"0x{mode:02X}")
 
 
@@ -111,7 +111,7 @@ class Watch:
                 self._exchange.hear()
 
     def summary(self) -> dict[str, Any]:
-        """What ``--read-only --json`` prints: counts since the begin, the newest believed frame."""
+        """Output of ``--read-only --json``: counts since the begin, the newest believed frame."""
         with self._lock:
             exchange, now = self._exchange, time.monotonic()
             last, unit = exchange.intake.last, exchange.ticks.unit_s
@@ -195,7 +195,7 @@ def _asking(watch: Watch) -> Iterator[Future[None]]:
 
 @contextmanager
 def _shown() -> Iterator[tuple[Callable[[dict[str, Any]], None], float]]:
-    """How to show a summary on standard error, and how often [s]."""
+    """Function that shows a summary on standard error, and its period [s]."""
     if not stderr.is_terminal:
         yield (
             (lambda found: say("; ".join(map(" ".join, numbers_in(READINGS, found))))),

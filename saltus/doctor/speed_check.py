@@ -33,7 +33,7 @@ SOLVES = 40  # the last ones of that walk
 
 
 class Speed(NamedTuple):
-    """What was measured on this machine."""
+    """Measured times of this machine."""
 
     solve_ms: float  # median duration of a solve
     solve_p99_ms: float
@@ -42,7 +42,7 @@ class Speed(NamedTuple):
 
     @property
     def tick_ms(self) -> float:
-        """What tracker and estimator take of each millisecond."""
+        """Time of tracker and estimator in each millisecond."""
         return self.tracker_ms + self.estimator_ms
 
 

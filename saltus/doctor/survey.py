@@ -119,12 +119,12 @@ class Exchange:
 
     @property
     def rate_hz(self) -> float:
-        """Of whole frames, from the first to the last [Hz]."""
+        """Rate of whole frames, from the first to the last [Hz]."""
         first, last = self._arrivals or (0.0, 0.0)
         return self.gaps_ms.count / (last - first) if last > first else 0.0
 
     def counts(self) -> dict[str, Any]:
-        """For JSON; null where nothing was seen."""
+        """Counts for JSON; null where nothing was seen."""
         header = self.intake.header
         return {
             "frames": self.frames, "refused": self.refused, "sent": self.questions,
@@ -211,7 +211,7 @@ class Phase(NamedTuple):
 
 
 class Silences(NamedTuple):
-    """What silences did to motors that were in servo mode.
+    """Effects of silences on motors that were in servo mode.
 
     Attributes:
         borne_s: the longest one after which none braked [s], as it really was.

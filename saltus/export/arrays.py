@@ -17,7 +17,7 @@ from saltus.recording.run import BY_NAME, Run
 
 
 class Exported(NamedTuple):
-    """What was written.
+    """Written files.
 
     Attributes:
         files: their paths.

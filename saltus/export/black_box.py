@@ -1,4 +1,4 @@
-"""What a robot's black box holds, and its frames as CSV."""
+"""Contents of a robot's black box, and its frames as CSV."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _heading(name: str, unit: str) -> str:
 
 
 def _frames(file: Path) -> Iterator[RecordedFrame]:
-    """What a file holds that was cut off or damaged, as a loss of power may leave it."""
+    """Frames of a file that may be cut off or damaged, as after a loss of power."""
     gaps: list[Gap] = []
     try:
         yield from read_frames(file, gaps)
@@ -162,7 +162,7 @@ def _frames(file: Path) -> Iterator[RecordedFrame]:
 
 
 def _look_at(file: Path) -> Segment | None:
-    """What a file holds; None where it holds nothing."""
+    """Contents of a file; None of an empty one."""
     summary = None
     if is_whole(file):
         with file.open("rb") as stream, suppress(McapError):  # then it is damaged

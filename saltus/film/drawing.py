@@ -1,4 +1,4 @@
-"""What pictures show and from where, and the child process that draws them.
+"""Scene and camera of pictures, and the child process that draws them.
 
 A graphics driver may crash, so pictures are drawn by a process of their own (`painter`).
 """
@@ -33,7 +33,7 @@ FORCE_COLOUR = (0.1, 0.6, 0.25, 1.0)
 
 
 class View(NamedTuple):
-    """Where the camera stands. It follows the robot forward, so that a push aside is seen.
+    """Place of the camera. It follows the robot forward, so that a push aside is seen.
 
     Attributes:
         distance: from what it looks at [m].

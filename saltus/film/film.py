@@ -1,4 +1,4 @@
-"""How the robot of a recorded run moved, what it planned, and how it was pushed."""
+"""Motion, plans and pushes of the robot of a recorded run."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -49,7 +49,7 @@ def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Leg
 
 
 def touchdowns(plan: PlanOutline, legs: Legs) -> Array:
-    """Where a plan sets feet down (M, 3) [m]."""
+    """Places where a plan sets feet down (M, 3) [m]."""
     places = []
     for knot, foot in np.argwhere(np.diff(plan.contacts, axis=0) > 0.0):
         q = plan.states_q[knot + 1]
@@ -66,7 +66,7 @@ def _stacked(parts: Sequence[Array]) -> Array:
 
 
 class Arrow(NamedTuple):
-    """What a film shows of a push.
+    """Arrow of a push.
 
     Attributes:
         begin: of the push [s].

@@ -1,4 +1,4 @@
-"""Where the topics of a launch are, and how a launch that runs says so to other terminals.
+"""Addresses of a launch's topics, and its announcement to other terminals.
 
 The file lies in the launch's temporary folder and is locked while the launch lives: the kernel
 gives the lock back, however the launch ends.
@@ -61,7 +61,7 @@ REMEDY = "start one in another terminal: saltus launch sim --drive client"
 
 
 class Announcement(msgspec.Struct, frozen=True):
-    """What the file holds.
+    """Content of the file.
 
     Attributes:
         pid: of the launch.
@@ -184,7 +184,7 @@ def running_launches(folder: Path | None = None) -> list[RunningLaunch]:
 
 
 def _begin(file: Path) -> float:
-    """When the folder of a launch was made, or last had a file more."""
+    """Time at which the folder of a launch was made, or last had a file more."""
     try:
         return file.parent.stat().st_mtime
     except OSError:
@@ -206,7 +206,7 @@ def _look(file: Path) -> RunningLaunch | None:
 
 
 def _read(file: Path) -> Announcement | None:
-    """What a launch says that still holds its lock."""
+    """Announcement of a launch that still holds its lock."""
     try:
         with file.open("rb") as opened:
             if os.fstat(opened.fileno()).st_uid != os.getuid() or not _is_locked(opened.fileno()):

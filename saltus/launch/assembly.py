@@ -39,7 +39,7 @@ def solve_schedule(config: LaunchConfig) -> SolveSchedule:
 
 
 def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
-    """When feet lift off and land; None where that is unknown before the robot moves."""
+    """Times at which feet lift off and land; None where they are unknown before the robot moves."""
     if not config.is_driven:
         return GAITS.get(config.reference)
     commands = make_commands(config)
@@ -69,7 +69,7 @@ def make_script(config: LaunchConfig) -> PerturbationScript:
 
 
 def event_times(config: LaunchConfig) -> list[float]:
-    """When perturbations begin [s], in order; those that come again, each time.
+    """Begin of each perturbation [s], in order; those that come again, each time.
 
     Raises:
         BadRequest: an event names a phase that the reference does not have.
@@ -92,7 +92,7 @@ def make_ground(config: LaunchConfig) -> Ground | None:
 
 
 def known_ground(config: LaunchConfig) -> Ground | None:
-    """What the estimator knows of the ground; None for a level floor at z = 0."""
+    """The estimator's ground; None for a level floor at z = 0."""
     if config.knows_ground:
         return make_ground(config)
     from robots.terrain import unknown_ground
@@ -108,7 +108,7 @@ def ground_heading(config: LaunchConfig) -> float | None:
 
 
 def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
-    """What a planner that does not know the ground believes of it; None where it is known."""
+    """The estimated ground of a planner that does not know it; None where it is known."""
     if config.knows_ground:
         return None
     from controller.ground_estimate import GroundEstimate
@@ -176,7 +176,7 @@ def check(config: LaunchConfig) -> None:
 
 
 def make_commands(config: LaunchConfig) -> CommandIntake | None:
-    """Where a driven robot's planner has its goals from; None for one that is not driven."""
+    """Source of the goals of a driven robot's planner; None for one that is not driven."""
     if config.script is not None:
         return CommandScript(config.script, config.drive, config.reference)
     return CommandIntake(config.drive) if config.is_driven else None

@@ -1,4 +1,4 @@
-"""What a launch on a robot needs of this machine: addresses, a stop, a pass, a black box.
+"""Needs of a launch on a robot: addresses, a stop, a pass, a black box.
 
 Each robot that passed every essential check of `saltus doctor` has a file of its own below the
 user's state folder. What cannot be read is no pass.
@@ -182,7 +182,7 @@ REMEDY = "`saltus doctor a1` examines the robot and gives it a pass for the day"
 
 
 class DoctorPass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is stored of a robot that passed.
+    """Stored pass of a robot.
 
     Attributes:
         robot_id, serial: of its header; another robot has another one.

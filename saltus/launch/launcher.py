@@ -148,7 +148,7 @@ LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
 
 
 class LaunchOutcome(NamedTuple):
-    """How a launch ended.
+    """End of a launch.
 
     Attributes:
         summary: what `saltus launch --json` prints.
@@ -253,7 +253,7 @@ def _summary(
     config: LaunchConfig, listener: Listener, reports: Mapping[str, dict[str, Any]],
     deaths: list[Death],
 ) -> dict[str, Any]:  # fmt: skip
-    """What `saltus launch --json` prints."""
+    """Output of `saltus launch --json`."""
     metrics = listener.metrics
     # In real time truth is published too seldom to show a short touch of the ground.
     simulation = reports.get("simulation", {})
@@ -329,7 +329,7 @@ class _Run:
             self._hear_the_rest()
 
     def conclude(self, deaths: list[Death]) -> LaunchOutcome:
-        """How the launch ended, also as its ``summary.json``."""
+        """Judge the end of the launch; write its ``summary.json``."""
         config, files, recording = self._config, self._files, self.listener.recording
         reports = {name: files.read_report(name) for name in config.kind.processes}
         summary = _summary(config, self.listener, reports, deaths)

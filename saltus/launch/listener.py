@@ -136,7 +136,7 @@ class Listener:
             self._give_up_the_rest()
 
     def _read(self, subscriber: Subscriber, content: Any) -> _Arrival | None:
-        """What arrived with its time by the launch's clock; None for what does not decode."""
+        """A frame with its time by the launch's clock; None where it does not decode."""
         try:
             if isinstance(content, bytes):
                 stamp = self._stamp.decode(content)

@@ -24,7 +24,7 @@ AFTER_FALL_S = SimulationNodeOptions().after_fall_s  # as the simulation's proce
 
 
 class Answer(NamedTuple):
-    """What the stack made of a reading; `plan` and `search` are None between planning ticks.
+    """Answer of the stack to a reading; `plan` and `search` are None between planning ticks.
 
     `search` is also None where the planner searched no line.
     """
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """What happened in one tick: the true state, and then as `Answer`."""
+    """Events of one tick: the true state, and then as `Answer`."""
 
     truth: GroundTruth
     estimate: StateEstimate

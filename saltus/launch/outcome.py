@@ -1,4 +1,4 @@
-"""What came of a launch: its summary, with the keys that scripts rely on, and what went wrong."""
+"""Outcome of a launch: its summary, with the keys that scripts rely on, and its problems."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

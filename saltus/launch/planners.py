@@ -1,4 +1,4 @@
-"""How the planners of `saltus.configuration.planners` are made, and the physics of their rollouts.
+"""Construction of the planners of `saltus.configuration.planners`, and physics of their rollouts.
 
 Nothing of a backend is imported before it is asked for: most machines have one of them.
 """
@@ -131,7 +131,7 @@ def _served(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
 
 
 def _device(name: str, config: LaunchConfig) -> str:
-    """What a backend runs on.
+    """Device of a backend.
 
     Raises:
         Unavailable: it cannot be had.
@@ -180,7 +180,7 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
 
 
 def _followed(config: LaunchConfig, ground: Ground | None) -> tuple[Reference, RolloutBackend]:
-    """What a planner follows, and what rolls its candidates out."""
+    """The reference of a planner, and the physics of its candidates."""
     return make_reference(config, make_commands(config), ground), make_rollout(config, ground)
 
 

@@ -53,12 +53,12 @@ class Instant(NamedTuple):
 
     @property
     def heading(self) -> float:
-        """Of the robot [rad]; 0 where nothing is known."""
+        """Heading of the robot [rad]; 0 where nothing is known."""
         return 0.0 if self.state is None else PlanarPose.of(self.state.q).yaw
 
     @property
     def time(self) -> float:
-        """Of the state, by the launch's clock [s]."""
+        """Time of the state, by the launch's clock [s]."""
         return self.state.time if self.state is not None else 0.0
 
 
@@ -143,7 +143,7 @@ class RecordedRun:
         self.marks = self._all_marks()
 
     def at(self, time: float) -> Instant:
-        """What was known `time` [s] after the first state."""
+        """State of the run `time` [s] after its first state."""
         now = self._origin + time
         return Instant(**{n: self._tracks[each.message].at(now) for n, each in WATCHED.items()})
 

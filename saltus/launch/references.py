@@ -86,7 +86,7 @@ def reference_file(name: str, robot: str) -> str:
 
 
 def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
-    """How far the reference of a launch tilts the trunk around a time [s]: [rad]; gaits do not."""
+    """Tilt of the trunk in the reference of a launch around a time [s]: [rad]; 0 in gaits."""
     if config.reference in GAITS or config.is_driven:
         return lambda _: 0.0
     from controller.references import make_reference

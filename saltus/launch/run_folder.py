@@ -42,7 +42,7 @@ class RunFolder:
         return self.path / "run.mcap"
 
     def log(self, process: str) -> Path:
-        """What a process wrote on its standard output and error."""
+        """Path of the log of a process: its standard output and error."""
         return self.path / "logs" / f"{process}.log"
 
     def report(self, process: str) -> Path:
@@ -77,7 +77,7 @@ def folder_for_logs(name: str) -> Path:
 
 
 def preparing() -> AbstractContextManager[None]:
-    """What the system refuses before the robot moves, such as room on the disk, is one line."""
+    """Turn refusals of the system before the robot moves, such as a full disk, into one line."""
     return refusing(
         "the launch cannot be prepared", remedy=f"it writes to runs/ and {tempfile.gettempdir()}"
     )

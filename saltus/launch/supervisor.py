@@ -169,7 +169,7 @@ REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 
 
 def watchdog_socket(sockets: Path) -> Path:
-    """Where a tracker finds its watchdog, in the folder of a launch's sockets."""
+    """Path of the watchdog's socket, in the folder of a launch's sockets."""
     return sockets / WATCHDOG
 
 
@@ -186,7 +186,7 @@ def watchdog_command(at: Path, report: Path, parent: int) -> list[str]:
 
 
 def black_box_pipe(sockets: Path) -> Path:
-    """Where tracker and watchdog write frames, in the folder of a launch's sockets."""
+    """Path of the pipe for frames of tracker and watchdog, in the folder of a launch's sockets."""
     return sockets / BLACK_BOX
 
 

@@ -126,7 +126,7 @@ class TraceRecorder:
     """
 
     def __init__(self, config: LaunchConfig) -> None:
-        """Of a trial with this configuration.
+        """Begin the trace of a trial with this configuration.
 
         Raises:
             BadRequest: an event names a phase that the reference does not have.

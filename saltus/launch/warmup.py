@@ -1,4 +1,4 @@
-"""What comes before a robot moves: compilation, warm-up of each process, waiting for the others.
+"""Steps before a robot moves: compilation, warm-up of each process, waiting for the others.
 
 ``python -m saltus.launch.warmup PART CONFIG PARENT`` warms one of `PARTS` up: a first call may take
 a minute.
@@ -206,7 +206,7 @@ def _robot(config: LaunchConfig) -> SimulatedRobot:
 
 
 def _standing(robot: Robot, tick: int) -> SensorReading:
-    """What a robot senses that stands; to simulate one would load the physics."""
+    """Readings of a standing robot; to simulate one would load the physics."""
     return SensorReading(
         tick=tick, time=1e-3 * tick, quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
         angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, GRAVITY]),

@@ -18,14 +18,14 @@ HOLDS_S = 1e6  # a command of a script holds until the next one: its source is n
 
 
 class GoalWatch:
-    """Which goal is in force at each state of a run.
+    """The goal in force at each state of a run.
 
     A script's goals go by the time since the first state, which makes them the same in every run.
     Other commands, and a script's on an A1 that has to stand up first, count as they arrive.
     """
 
     def __init__(self, config: LaunchConfig) -> None:
-        """Of a driven launch."""
+        """Watch a driven launch."""
         script = config.script
         drive = config.drive
         if script is not None:
@@ -90,7 +90,7 @@ class FollowingError:
             self._count += 1
 
     def rmse(self) -> tuple[float | None, float | None]:
-        """Of the velocity over the ground [m/s] and the yaw rate [rad/s]; None without a window."""
+        """Error of ground velocity [m/s] and yaw rate [rad/s]; None without a window."""
         if not self.windows:
             return None, None
         velocity, yaw_rate = np.sqrt(self._squares / self.windows)
@@ -111,7 +111,7 @@ class DrivingMetrics:
     """
 
     def __init__(self, config: LaunchConfig) -> None:
-        """Of a driven launch."""
+        """Measure a driven launch."""
         self.goals, self.distance = GoalWatch(config), 0.0
         world = config.simulation
         self._weight = GRAVITY * (config.robot_model.mass * world.mass_scale + world.payload_mass)

@@ -1,4 +1,4 @@
-"""What a motion with flight is judged by: what it asked of the motors, and its time in the air."""
+"""Measures of a motion with flight: the load of the motors, and its time in the air."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class RunMetrics:
             self._start, self.first_tick = PlanarPose.of(state.q), state.tick
 
     def _follow(self, state: GroundTruth | StateEstimate) -> None:
-        """How far the base has gone along the heading that it began with, and to the side."""
+        """Measure the way of the base along the heading that it began with, and to the side."""
         self.last_tick = state.tick
         if self.driving is not None:
             if not self.fell:

@@ -62,7 +62,7 @@ class OpenChannels:
     """Writes poses, joints, plans and plots of a launch to a recorder."""
 
     def __init__(self, recorder: Recorder, robot: Robot, knows_truth: bool, speed: float) -> None:
-        """Of a launch.
+        """Open the channels of a launch.
 
         Args:
             recorder: takes the messages.

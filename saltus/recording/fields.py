@@ -1,4 +1,4 @@
-"""What each field of a recorded message means: ``fields.yaml``, with the messages' own shapes.
+"""Meaning of each field of a recorded message: ``fields.yaml``, with the messages' own shapes.
 
 ``python -m saltus.recording.fields docs/topics.md`` generates the lists of that page.
 """
@@ -17,7 +17,7 @@ from saltus.common.files import read_table
 
 
 class Field(NamedTuple):
-    """What a number means.
+    """Meaning of a number.
 
     Attributes:
         unit: SI; empty where there is none.

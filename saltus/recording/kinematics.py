@@ -1,4 +1,4 @@
-"""Where the links of a robot are, by MuJoCo: for the page and for the open channels."""
+"""Poses of a robot's links, by MuJoCo: for the page and for the open channels."""
 
 from typing import Any
 

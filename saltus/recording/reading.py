@@ -53,7 +53,7 @@ def start_ns(file: Path) -> int:
 
 
 def damage_of(gaps: Sequence[Gap], start_ns: int) -> str:
-    """Which seconds of a recording that begins at `start_ns` are missing, in words."""
+    """Missing seconds of a recording that begins at `start_ns`, in words."""
     spans = [
         "its beginning" if gap.after_ns is None
         else f"all after {1e-9 * (gap.after_ns - start_ns):.2f} s" if gap.before_ns is None
@@ -65,7 +65,7 @@ def damage_of(gaps: Sequence[Gap], start_ns: int) -> str:
 
 @contextmanager
 def readable(run: Path) -> Iterator[None]:
-    """Why a recording cannot be read is one line.
+    """Turn the reason why a recording cannot be read into one line.
 
     Raises:
         BadRequest: something within raised OSError, ValueError or DecodeError.
@@ -82,7 +82,7 @@ def readable(run: Path) -> Iterator[None]:
 
 
 def summary_of_run(folder: Path) -> dict[str, Any] | None:
-    """What a launch printed at its end; None where there is nothing, or half of it."""
+    """Summary that a launch printed at its end; None where there is nothing, or half of it."""
     try:
         data = (folder / "summary.json").read_bytes()
         return msgspec.json.decode(data, type=dict[str, Any])
@@ -94,7 +94,7 @@ class StartAxes:
     """Moves states and plans of a launch to its start; of a real robot nothing is moved."""
 
     def __init__(self, config: LaunchConfig) -> None:
-        """Of a launch, or of a run of it."""
+        """Take the axes of a launch, or of a run of it."""
         self._true = PlanarPose() if config.kind.real else config.simulation.start.pose
         self._estimated = PlanarPose(yaw=self._true.yaw)  # estimates begin at x = y = 0
 

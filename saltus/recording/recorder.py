@@ -63,7 +63,7 @@ class PlanThinner:
         return self.keep(plan, self.share(time_ns))
 
     def share(self, time_ns: int) -> Share:
-        """How much is kept of the plan that arrived at `time_ns` [ns], the next one in order."""
+        """Share of the plan that arrived at `time_ns` [ns], the next one in order, that is kept."""
         if self.keeps_all:
             return "all"
         if not self._knots.take(time_ns):

@@ -48,7 +48,7 @@ class Messages:
         self, topic: Topic[Any], messages: list[Message], log_time: NDArray[np.float64],
         undecodable: int = 0,
     ) -> None:  # fmt: skip
-        """Of at least one message."""
+        """Hold at least one message."""
         self.topic, self.undecodable = topic.name, undecodable
         self._columns: dict[str, Any] = {}
         for name, column in columns_of(topic.message).items():
@@ -155,7 +155,7 @@ class Run:
 
     @cached_property
     def summary(self) -> dict[str, Any] | None:
-        """What the launch printed at its end; None of one that broke off before."""
+        """Summary that the launch printed at its end; None of one that broke off before."""
         return summary_of_run(self.file.parent)
 
     @property
@@ -165,7 +165,7 @@ class Run:
 
     @property
     def cause(self) -> str:
-        """Why the recording is not complete; empty where it is."""
+        """The reason why the recording is not complete; empty where it is."""
         stopped = ((self.summary or {}).get("recording") or {}).get("cause", "")
         if stopped or not self._whole:
             return stopped or "it was cut off"

@@ -1,4 +1,4 @@
-"""How replayed messages differ from those recorded: which, where first, by how much."""
+"""Differences of replayed messages from recorded ones: which, where first, by how much."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WALL_CLOCK = {PLAN.name: ("solve_s", "round_trip_s")}
 
 
 class Difference(NamedTuple):
-    """Where a message first differs from the recorded one.
+    """First difference of a message from the recorded one.
 
     Attributes:
         topic: its name.
@@ -52,7 +52,7 @@ class Tally:
     """
 
     def __init__(self, topic: Topic[Any]) -> None:
-        """Of a topic; fields of `WALL_CLOCK` are not compared."""
+        """Compare a topic; fields of `WALL_CLOCK` are not compared."""
         left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ())}
         self._columns = {
             name: column for name, column in columns_of(topic.message).items()
@@ -130,7 +130,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _bits(value: Any) -> Any:
-    """What is equal where a value is, to the last bit; unlike numbers, for two NaN too."""
+    """Form of a value that is equal where it is, to the last bit; for two NaN too."""
     return (np.shape(value), np.asarray(value).tobytes()) if _is_number(value) else value
 
 
@@ -138,7 +138,7 @@ COMPARED: tuple[Topic[Any], ...] = (STATE_ESTIMATE, PLAN, MOTOR_COMMAND)  # as a
 
 
 class Comparison:
-    """What was recorded beside what is replayed.
+    """Recorded messages beside replayed ones.
 
     Attributes:
         tallies: by name of the topic.

@@ -128,7 +128,7 @@ def replay(path: Path) -> Replay:
 
 
 def as_json(result: Replay) -> dict[str, Any]:
-    """What `saltus replay --json` prints."""
+    """Output of `saltus replay --json`."""
     return {
         "identical": result.identical,
         "first_difference": None if result.first is None else result.first._asdict(),

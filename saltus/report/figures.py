@@ -100,7 +100,7 @@ def _since(pushed: bool) -> str:
 
 
 def contacts(trial: TrialRecord) -> Panel:
-    """Which foot stands when (Figs. 6.7 and 6.8): schedule, plan and truth above each other."""
+    """Contacts of the feet (Figs. 6.7 and 6.8): schedule, plan and truth above each other."""
     trace = trial.trace
     assert trace is not None
     # The strides of a robot that is driven live are unknown before it makes them.

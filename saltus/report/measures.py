@@ -1,4 +1,4 @@
-"""What a report counts: cells of the success table, choice of trials, verdict, the thesis."""
+"""Counts of a report: cells of the success table, choice of trials, verdict, the thesis."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list
 
 
 def success_word(subject: Subject) -> str:
-    """What a trial that succeeded is called: one with a distance to come has more to do."""
+    """Word for the success of a trial: one with a distance to come has more to do."""
     return "Passed" if any("passed" in trial.row for trial in subject.trials) else "On its feet"
 
 

@@ -1,4 +1,4 @@
-"""What a page says of a sweep: facts, rows, traces."""
+"""Contents of the page of a sweep: facts, rows, traces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TrialRecord:
 
     @property
     def planner(self) -> str:
-        """Which planner ran."""
+        """Name of the planner."""
         return str(self.row["planner"])
 
     @property
@@ -82,7 +82,7 @@ class TrialRecord:
 
     @property
     def kind(self) -> str:
-        """Of its perturbation; empty where it has none."""
+        """Kind of its perturbation; empty where it has none."""
         kind = str(self.row.get("kind") or "")
         return "" if kind == UNDISTURBED else kind
 
@@ -98,7 +98,7 @@ class TrialRecord:
 
     @property
     def robot(self) -> str:
-        """Of the trial."""
+        """Robot of the trial."""
         return self.row.get("robot", "a1")
 
     @property
@@ -108,14 +108,14 @@ class TrialRecord:
 
     @property
     def begin(self) -> float:
-        """When the first perturbation began [s]; 0 without one."""
+        """Begin of the first perturbation [s]; 0 without one."""
         if self.trace is not None and self.trace.events:
             return float(min(self.trace.events))
         return float(self.row.get("at") or 0.0)
 
     @property
     def fall_time(self) -> float | None:
-        """When the robot fell [s]; None where it did not, or where no trace says."""
+        """Time of the robot's fall [s]; None where it did not fall, or where no trace says."""
         if not self.fell or self.trace is None or not len(self.trace.time):
             return None
         # A sweep's trial goes on for a fixed time after a fall and ends.
@@ -148,12 +148,12 @@ class Subject:
 
     @property
     def planners(self) -> list[str]:
-        """Those that have a trial, in the order in which the page names them."""
+        """Planners that have a trial, in the page's order."""
         return in_order({trial.planner for trial in self.trials})
 
     @cached_property
     def conditions(self) -> Conditions:
-        """What the trials are repetitions of."""
+        """Conditions that the trials repeat."""
         return Conditions(trial.row for trial in self.trials)
 
     @property
@@ -166,7 +166,7 @@ PASSES = {"paused": "in lock step", "realtime": "in real time"}
 
 
 def date_of(path: Path) -> str:
-    """When a file was last written, in the machine's own time."""
+    """Time of a file's last change, in the machine's own zone."""
     return datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
 
 

@@ -1,4 +1,4 @@
-"""What happens to the robot in one launch of a soak, drawn from a seed before the launch begins.
+"""Events of one launch of a soak, drawn from a seed before the launch begins.
 
 All of it is plain data. Its times count seconds of the run, so the schedule depends on no clock and
 no machine. Each kind of action has random numbers of its own, drawn in the order of time: a shorter
@@ -35,7 +35,7 @@ SLIPPERY = (0.5, 0.7)  # friction; on 0.35 some pushes of 1 m/s throw the robot
 
 
 class Command(NamedTuple):
-    """What the robot is asked to do from a time on.
+    """Command to the robot from a time on.
 
     Attributes:
         at: seconds of the run.

@@ -36,7 +36,7 @@ COMPLETE_S = 1.0  # that a whole run may lack: states are judged a little later 
 
 
 class LaunchEnd(NamedTuple):
-    """How a launch ended.
+    """End of a launch.
 
     Attributes:
         launch: its number, from 0.
@@ -65,7 +65,7 @@ class LaunchEnd(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What happened, and whether the machine stood still."""
+        """Course of the launch in words, and whether the machine stood still."""
         words = (f"{', '.join(self.died)} died; " if self.died else "") + self.cause
         if self.stall_ms is not None:
             words += f"; the machine stood still for {self.stall_ms:.0f} ms"
@@ -76,7 +76,7 @@ def judge(
     launch: int, asked_s: float, outcome: LaunchOutcome, fell_at_s: float | None,
     stall_ms: float | None = None,
 ) -> LaunchEnd:  # fmt: skip
-    """How a launch ended that was asked to run for `asked_s`, beside such a stall.
+    """Judge the end of a launch that was asked to run for `asked_s`, beside such a stall.
 
     `fell_at_s`: when the robot was first seen to fall, since it ran [s].
     """
@@ -106,7 +106,7 @@ Launch = Callable[..., LaunchOutcome]
 
 
 class SoakResult(NamedTuple):
-    """What came of it.
+    """Result of a soak.
 
     Attributes:
         summary: plain values; see `run_soak`.
@@ -261,7 +261,7 @@ class _Soak:
 
 
 class _Follower:
-    """What a launch calls as it polls: plays the schedule, samples, and shows how far it is.
+    """Callback of a launch that polls: plays the schedule, samples, and shows the progress.
 
     Attributes:
         fell_at_s: when the robot was first seen to fall, since it ran [s]; None where it was not.

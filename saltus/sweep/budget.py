@@ -22,7 +22,7 @@ Measure = Callable[[LaunchConfig], float]
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """How a planner works within a budget.
+    """Fit of a planner to a budget.
 
     Attributes:
         effort: from 1 on; a larger one takes no less time. None of a planner whose options have no

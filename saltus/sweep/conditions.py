@@ -38,7 +38,7 @@ _FIELDS = ("for", "every", "reference", "reference_from", "command", "duration",
 
 
 class Condition(NamedTuple):
-    """What the trials of one line of a table have in common.
+    """Common properties of the trials of one line of a table.
 
     Attributes:
         key: equal for no two conditions.

@@ -21,7 +21,7 @@ IDENTITY = {
 
 
 class SweepDescription(msgspec.Struct):
-    """What a sweep was asked to do: ``sweep.json``.
+    """Request of a sweep: ``sweep.json``.
 
     Attributes:
         suite, suite_text: the suite's name and text.

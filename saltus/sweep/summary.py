@@ -106,7 +106,7 @@ def print_summary(title: str, rows: Iterable[Row]) -> None:
 
 
 def failed_solves(rows: Iterable[Row]) -> str:
-    """In which trials solves gave no plan, in a line; empty where none did."""
+    """Trials in which solves gave no plan, in a line; empty where none did."""
     failing = [row for row in rows if row.get("plans_failed")]
     if not failing:
         return ""

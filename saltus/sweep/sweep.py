@@ -38,7 +38,7 @@ SOURCES = (*LOCK_STEP, "saltus/sweep/**/*", "saltus/launch/trace.py")  # that de
 
 
 class SweepRequest(NamedTuple):
-    """What to run, and how.
+    """Trials and options of a sweep.
 
     Attributes:
         suite: a name in ``config/`` or a YAML file.
@@ -81,7 +81,7 @@ class SweepRequest(NamedTuple):
 
 
 class SweepResult(NamedTuple):
-    """How a sweep ended.
+    """Result of a sweep.
 
     Attributes:
         folder: where everything is.

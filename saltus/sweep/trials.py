@@ -23,7 +23,7 @@ from sim_bridge.suites import UNDISTURBED, Group
 
 
 class RandomCommand(Options, frozen=True):
-    """What commands are drawn from.
+    """Bounds of drawn commands.
 
     Attributes:
         gait: of all commands.
@@ -283,5 +283,5 @@ def _launch_labels(
 
 
 def _plain(value: Any) -> Any:
-    """As it comes back from a row that was written: lists instead of tuples."""
+    """Form of a value that comes back from a written row: lists instead of tuples."""
     return msgspec.json.decode(msgspec.json.encode(value))

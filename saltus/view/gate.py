@@ -187,7 +187,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def answer_to(head: bytes) -> bytes | None:
-    """What to answer to a request in place of the page; None lets it through.
+    """Answer to a request in place of the page; None lets it through.
 
     A page of another site that a browser has open may not connect: its origin is not ours. Only
     this machine's own names are accepted, so that no other name can be made to lead here.

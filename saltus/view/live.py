@@ -1,4 +1,4 @@
-"""What a page shows of a launch that runs, and the numbers that it plots of an instant."""
+"""State of a running launch for a page, and the numbers that it plots of an instant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltus.recording.reading import StartAxes
 
 
 class Measures(NamedTuple):
-    """What a page plots of one instant; NaN for what is not known."""
+    """Plotted numbers of one instant; NaN for an unknown one."""
 
     time: float  # [s]
     solve_ms: float

@@ -291,7 +291,7 @@ class TuningControls:
         self._answer = gui.add_markdown("")
 
     def _chosen(self) -> tuple[dict[str, Any], HilqrSection]:
-        """What the page has: keys and their values, and the planner's section with them.
+        """Values on the page: keys and their values, and the planner's section with them.
 
         Raises:
             ValueError: the planner cannot run on them.

@@ -203,7 +203,7 @@ BLUE, GREEN, ORANGE, RED, BLACK = (
 
 @dataclass
 class Visibility:
-    """What the scene shows."""
+    """Choice of the parts that the scene shows."""
 
     follow: bool = True
     estimate: bool = True

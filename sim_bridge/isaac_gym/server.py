@@ -156,7 +156,7 @@ def x_from_root(t: Any, root: Any, joints: Any, speeds: Any, point: Any) -> Any:
 
 
 def sound(t: Any, x: Any) -> Any:
-    """Which of the states x (E, 37) are finite, and slower than PhysX lets them be (E,)."""
+    """Sound ones of the states x (E, 37): finite, and slower than PhysX lets them be (E,)."""
     return t.isfinite(x).all(-1) & ((x[:, 19:] ** 2).sum(-1) < (0.999 * FASTEST) ** 2)
 
 
@@ -164,7 +164,7 @@ def sound(t: Any, x: Any) -> Any:
 
 
 def motor_torque(command: Array, x: Array, limits: Message) -> Array:
-    """What the motors give (12) [N m] when asked for tau + kp (q_des - q) + kd (dq_des - dq).
+    """Torque of the motors (12) [N m] for tau + kp (q_des - q) + kd (dq_des - dq).
 
     `command` (5, 12) has rows q_des, dq_des, kp, kd, tau. The speed curve limits torque in the
     direction of motion only; what is not finite becomes zero, as on the robot's own wire.
@@ -239,7 +239,7 @@ Api = Tuple[Any, Any, Any]  # gymapi, gymtorch and torch
 
 
 class Setup(NamedTuple):
-    """What a simulation is made for; another one needs another process."""
+    """Description of a simulation; another one needs another process."""
 
     timestep: float  # [s]
     envs: int
@@ -737,7 +737,7 @@ ALOFT = REST + 3.0 * np.eye(37)[2]
 
 
 def self_check(rollouts: Rollouts) -> Iterator[tuple[str, bool, str]]:
-    """What this file takes Isaac Gym to do, whether it does so here, and the numbers."""
+    """Assumptions of this file about Isaac Gym, whether they hold here, and the numbers."""
     sim = rollouts.simulation
     period, weight = sim.setup.timestep, sim.mass * GRAVITY  # [s] between knots, [N]
 

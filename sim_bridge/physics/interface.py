@@ -1,4 +1,4 @@
-"""What the simulated robot asks of the engine that computes its motion."""
+"""Interface of the engine that computes the simulated robot's motion."""
 
 from typing import NamedTuple, Protocol, Self
 

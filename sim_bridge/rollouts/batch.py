@@ -1,4 +1,4 @@
-"""What a rollout backend returns."""
+"""Result of a rollout backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 class RolloutBatch(NamedTuple):
-    """What C candidates did over N knots.
+    """Motions of C candidates over N knots.
 
     Attributes:
         states: x = [q, v] (C, N+1, 37); inputs: torques after saturation (C, N, 12) [N m];

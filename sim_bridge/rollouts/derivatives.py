@@ -30,7 +30,7 @@ DIFFERENCE = 1e-8  # of states and torques; the study `derivatives` shows which 
 
 
 class StepDerivatives(ABC):
-    """What both kinds have in common: the physics, and threads that share the knots."""
+    """Common part of both kinds: the physics, and threads that share the knots."""
 
     _drift: Drift | None = None
 

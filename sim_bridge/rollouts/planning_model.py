@@ -40,12 +40,12 @@ def planning_model(robot: Robot, timestep: float, ground: Ground | None = None) 
 
 
 def _unused(spec: mujoco.MjSpec) -> list:
-    """What moves with the robot and does not touch the floor: looks, body shapes, cameras."""
+    """Parts that move with the robot and do not touch the floor: looks, body shapes, cameras."""
     geoms = [geom for geom in spec.geoms if geom.group not in (FLOOR_GROUP, FOOT_GROUP)]
     return [*geoms, *spec.cameras, *spec.lights]
 
 
 def touch_slice(model: mujoco.MjModel) -> slice:
-    """Where the feet's touch sensors stand in `sensordata`, in foot order."""
+    """Place of the feet's touch sensors in `sensordata`, in foot order."""
     addresses = [int(model.sensor(f"{foot}_touch").adr[0]) for foot in FOOT_NAMES]
     return slice(addresses[0], addresses[-1] + 1)

@@ -165,7 +165,7 @@ class RemoteRollout:
         )  # fmt: skip
 
     def _ask(self, x0: Array, policies: Policies) -> RolloutReply | None:
-        """What the server rolled out; None where it did not."""
+        """Rollouts of the server; None without an answer."""
         if self._ground is not None and not self._ground_sent:
             self._client.tell(to_request(self._client.next_id(), self._ground))
             self._ground_sent = True
@@ -222,7 +222,7 @@ def _quantiles(times: LogHistogram) -> dict[str, float]:
 
 
 def _why(reply: Reply | Silence) -> str:
-    """Why a reply is not the one that was asked for."""
+    """The reason why a reply is not the one that was asked for."""
     if isinstance(reply, Refusal):
         return reply.reason
     return reply.why if isinstance(reply, Silence) else "the answer does not fit"

@@ -18,7 +18,7 @@ LONGEST_STEP = 0.001  # of the physics [s]
 
 
 class SingleSimulation:
-    """Where a state is after some time under a constant torque.
+    """Simulates one state for some time under a constant torque.
 
     One short simulation costs less here than the way to a device or a server and back.
     """

@@ -60,7 +60,7 @@ class ThreadedRollout:
         self._single.move_ground(ground)
 
     def statistics(self) -> dict[str, Any]:
-        """Which physics this is."""
+        """Name of the physics."""
         return {"backend": "mujoco", "device": "cpu"}
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:

@@ -2,4 +2,4 @@
 
 
 class Unavailable(Exception):
-    """What is missing, and how to get it, in one line."""
+    """The missing part, and how to get it, in one line."""

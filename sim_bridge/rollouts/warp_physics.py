@@ -80,7 +80,7 @@ def _solids(model: mujoco.MjModel) -> NDArray[np.int32]:
 
 
 def _most_contacts(model: mujoco.MjModel) -> int:
-    """Of all feet; nothing else collides. A sphere meets plane and box in one point each."""
+    """Contacts of all feet; nothing else collides. A sphere meets plane and box in one point."""
     types, kinds = model.geom_type, mujoco.mjtGeom
     boxes = int((types == kinds.mjGEOM_BOX).sum())
     grids = int((types == kinds.mjGEOM_HFIELD).sum())

@@ -38,7 +38,7 @@ CASES = [Case(**row) for row in read_table(__file__, "behaviour.yaml")]
 
 
 class Outcome(NamedTuple):
-    """What a case came to: success, its measure with a unit, and a hash of its whole course.
+    """Result of a case: success, its measure with a unit, and a hash of its whole course.
 
     `error` says why there is no measure.
     """

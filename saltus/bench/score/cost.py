@@ -169,7 +169,7 @@ def run_ticks(name: str, walk: Walk, meter: Meter) -> None:
 
 
 def count_ticks(name: str, walk: Walk) -> dict[str, float | None]:
-    """What a tick of one of PROCESSES does: medians, which do not vary with the computer's load.
+    """Costs of a tick of one of PROCESSES: medians, which do not vary with the computer's load.
 
     System calls are those of the loop's own thread; None without strace.
     """

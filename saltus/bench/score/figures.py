@@ -59,7 +59,7 @@ def time_figure(name: str, unit: str, value: float, tolerance: float = NOISE) ->
 
 
 def pace() -> float:
-    """How fast this computer is now: its time for the two loops over the unit's, geometric mean.
+    """Pace of this computer now: its time for the two loops over the unit's, geometric mean.
 
     The least of several runs of each loop, in processor time.
     """

@@ -197,7 +197,7 @@ def current_commit() -> str:
 
 
 def git(*arguments: str) -> str:
-    """What git prints in the checkout.
+    """Output of git in the checkout.
 
     Raises:
         OSError, subprocess.CalledProcessError: there is no git, or it fails.

@@ -22,7 +22,7 @@ _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
 
 
 class Size(NamedTuple):
-    """Of a file or a folder; imports, docstrings and comments are no tokens of code."""
+    """Size of a file or a folder; imports, docstrings and comments are no tokens of code."""
 
     files: int
     lines: int

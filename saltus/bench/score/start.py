@@ -71,7 +71,7 @@ def _processor_s(command: Sequence[str], environment: dict[str, str]) -> float:
 
 
 def _modules(command: Sequence[str]) -> int:
-    """How many modules a Python command imports."""
+    """Number of modules that a Python command imports."""
     verbose = [command[0], "-X", "importtime", *command[1:]]
     done = subprocess.run(verbose, capture_output=True, text=True, cwd=ROOT)
     return done.stderr.count("import time:") - 1  # the first line names the columns
