@@ -195,6 +195,7 @@ def solver_options(options: PlannerOptions) -> HilqrOptions:
         step_sizes=options.search.step_sizes,
         max_iterations=options.search.iterations,
         line_search=options.search.line_search,
+        at_once=options.search.threads,
         tolerance=options.tolerance,
         enough=options.search.enough,
         variant=options.variant,

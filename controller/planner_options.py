@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 import msgspec
@@ -152,7 +153,8 @@ class Search(Options, frozen=True):
             others; "backtracking": one after the other. The last two end where a step reduces the
             cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
-        threads: threads of the physics and of its derivatives; rigid derivatives take one.
+        threads: threads of the physics and of its derivatives, and candidates that are rolled out
+            at once; 0: half of the cores, at most one for each step size.
     """
 
     iterations: Iterations = 2
@@ -165,7 +167,7 @@ class Search(Options, frozen=True):
     )  # fmt: skip
     line_search: LineSearch = "backtracking"
     substeps: Substeps = 2
-    threads: Threads = 2
+    threads: Annotated[int, Range("-", 0, 256)] = 2
 
     def check(self) -> None:
         """Raise ValueError for what no planner can run on."""
@@ -185,7 +187,7 @@ class RealtimeSearch(Search, frozen=True):
     recovery: Iterations = 1
     restarts: Dampings = ()
     substeps: Substeps = 1
-    threads: Threads = 1
+    threads: Annotated[int, Range("-", 0, 256)] = 0
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
 
     def without_limit(self) -> Search:
@@ -256,12 +258,16 @@ class HilqrSection(SolverOptions, frozen=True):
     def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
         """The options of a planner in this mode."""
         search = self.realtime.without_limit() if mode == "realtime" else self.paused
+        half = (len(os.sched_getaffinity(0)) + 1) // 2  # the tracker has one core of the others
+        threads = search.threads or min(half, len(search.step_sizes))
+        search = msgspec.structs.replace(search, threads=threads)
         shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}
         return PlannerOptions(**shared, search=search)
 
     def with_threads(self, threads: int) -> Self:
         """With at most so many threads in lock step; the numbers stay the same."""
-        paused = msgspec.structs.replace(self.paused, threads=min(self.paused.threads, threads))
+        own = self.paused.threads or threads
+        paused = msgspec.structs.replace(self.paused, threads=min(own, threads))
         return msgspec.structs.replace(self, paused=paused)
 
     def with_effort(self, effort: int) -> Self:

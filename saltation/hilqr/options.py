@@ -40,6 +40,9 @@ class HilqrOptions:
     ``line_search``: "exhaustive" rolls all step sizes out at once; "two_stage" the first two, and
     where neither brings ``sufficient_ratio`` the others; "backtracking" one after the other until
     one does. The cheapest of those is taken.
+
+    ``at_once``: candidates that are rolled out together, whole groups of the search, at least one.
+    Those that the search does not come to are not looked at, so the result is the same.
     """
 
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)
@@ -48,6 +51,7 @@ class HilqrOptions:
     enough: float = 0.0  # a reduction of the cost by less than this share of it is the last
     minimum_ratio: float = 1e-4  # actual over expected reduction that a step must reach
     line_search: LineSearch = "exhaustive"
+    at_once: int = 1
     sufficient_ratio: float = 0.3  # actual over expected reduction that ends a search
     variant: Variant = "xi"
     regularisation: RegularisationOptions = field(default_factory=RegularisationOptions)

@@ -283,20 +283,28 @@ class Hilqr:
         one_by_one = range(1, len(candidates))
         stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
         step = _no_step("rejected", trajectory, backward, mu)
-        for group in np.split(candidates, stages[options.line_search]):
-            if not len(group):
+        groups = [each for each in np.split(candidates, stages[options.line_search]) if len(each)]
+        ends, begin, rollouts = np.cumsum([len(each) for each in groups]), 0, None
+        for number, group in enumerate(groups):
+            end = int(ends[number])
+            first = end - len(group)
+            if rollouts is None or end > begin + len(rollouts.cost):  # of those from `begin` on
+                begin = first
+                whole = int(np.searchsorted(ends, first + options.at_once, "right")) - 1
+                ahead = sizes[candidates[first : ends[max(number, whole)]]]
+                rollouts = self._roll_out(x0, self._policies(trajectory, backward, ahead))
+            costs[group] = rollouts.valid_costs()[first - begin : end - begin]
+            at = int(np.argmin(costs[group]))
+            best = int(group[at])
+            if not costs[best] < step.trajectory.cost:
                 continue
-            rollouts = self._roll_out(x0, self._policies(trajectory, backward, sizes[group]))
-            costs[group] = rollouts.valid_costs()
-            best = rollouts.best()
-            if best is None or rollouts.cost[best] >= step.trajectory.cost:
-                continue
-            size = float(sizes[group[best]])
-            actual = float(rollouts.cost[best]) - trajectory.cost
+            size = float(sizes[best])
+            actual = float(costs[best]) - trajectory.cost
             expected = backward.expected_change(size)
             if actual <= options.minimum_ratio * expected:
-                step = Iteration("improved", rollouts.select(best), backward.gains, backward,
-                                 int(group[best]), size, expected, actual, mu)  # fmt: skip
+                chosen = rollouts.select(first - begin + at)
+                step = Iteration("improved", chosen, backward.gains, backward, best, size,
+                                 expected, actual, mu)  # fmt: skip
             if actual <= options.sufficient_ratio * expected:
                 break
         if step.status == "improved":

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from controller.hilqr_planner import HilqrPlanner
-from controller.planner_options import PlannerOptions, Search
+from controller.planner_options import HilqrSection, PlannerOptions, RealtimeSearch, Search
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from sim_bridge.rollouts.derivatives import RolloutDerivatives
@@ -125,3 +125,14 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     assert search.costs.shape[1] == len(search.step_sizes)
     assert 0 < len(search.costs) <= OPTIONS.search.iterations
     assert plan.cost == search.costs.min() and search.costs[0, -1] == seed
+
+
+@pytest.mark.parametrize("cores, threads", [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (16, 4)])
+def test_real_time_takes_half_of_the_cores(monkeypatch, cores, threads):
+    """One thread for each step size at most; a sweep in lock step has its own number."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+    section = HilqrSection()
+    assert section.in_mode("realtime").search.threads == threads
+    given = HilqrSection(realtime=RealtimeSearch(threads=3))
+    assert given.in_mode("realtime").search.threads == 3
+    assert section.with_effort(1).with_threads(1).in_mode("paused").search.threads == 1

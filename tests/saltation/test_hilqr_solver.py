@@ -20,8 +20,10 @@ class Pendulum(EventDrivenModel):
     def __init__(self):
         weights = np.diag([0.02, 0.0]), 0.01 * np.eye(1), np.diag([10.0, 1.0])
         super().__init__(PENDULUM, 0, 0.05, QuadraticCost(np.array([2.0, 0.0]), *weights))
+        self.counts = []  # candidates of each call
 
     def roll_out(self, x0, policies):
+        self.counts.append(len(policies.step_size))
         rollouts = super().roll_out(x0, policies)
         if self.poison:
             rollouts.cost[policies.step_size == 1.0] = np.nan
@@ -126,21 +128,30 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
     assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3, 4])
 @pytest.mark.parametrize(
     "search, ratio, tries",
     [("backtracking", 1e-9, 1), ("two_stage", 1e-9, 2),
      ("backtracking", 1e9, 4), ("two_stage", 1e9, 4)],
 )  # fmt: skip
-def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, tries):
+def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, tries, at_once):
+    """However many candidates are rolled out at once."""
     model, sizes = Pendulum(), (1.0, 0.5, 0.2, 0.05)
-    options = HilqrOptions(step_sizes=sizes, line_search=search, sufficient_ratio=ratio)
+    options = HilqrOptions(
+        step_sizes=sizes, line_search=search, sufficient_ratio=ratio, at_once=at_once
+    )
     solver, exhaustive = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
     start = solver.start(X0, seed())
-    step, best = solver.iterate(X0, start), exhaustive.iterate(X0, start)
+    best = exhaustive.iterate(X0, start)
+    model.counts.clear()
+    step = solver.iterate(X0, start)
     assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
     assert_array_equal(step.costs[:tries], best.costs[:tries])
     assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < start.cost
+    assert_array_equal(step.trajectory.states[0], X0)
     assert tries < 4 or step.candidate == best.candidate
+    once = at_once if search == "backtracking" else 4 if at_once == 4 else 2
+    assert sum(model.counts) == 4 if tries == 4 else model.counts == [once]
 
 
 def test_an_iteration_that_gains_less_than_enough_is_the_last():
