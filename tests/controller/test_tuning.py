@@ -70,8 +70,8 @@ def test_in_real_time_the_search_of_real_time_holds():
     one.look()
     assert one.counts == {"applied": 2}
     new = planner.given[-1]
-    expected = replace(OPTIONS.realtime, step_sizes=(0.3,)).without_limit()
-    assert new.search == expected != OPTIONS.paused
+    section = replace(OPTIONS, realtime=replace(OPTIONS.realtime, step_sizes=(0.3,)))
+    assert new.search == section.in_mode("realtime").search != OPTIONS.paused
     assert new.cost.base_velocity == 9.0 and one.options.paused.iterations == 7
 
 
