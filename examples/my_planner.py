@@ -26,7 +26,8 @@ class Player(Planner):
         robot = config.robot_model
         self._reference = make_reference(robot, config.reference, config.speed, self._period)
         joints = np.eye(12, 18, 6)  # which of the 18 velocities belong to joints
-        self._gains = np.tile(np.hstack([-STIFFNESS * joints, -DAMPING * joints]), (KNOTS, 1, 1))
+        stiffness = config.plugin.values.get("stiffness", STIFFNESS)
+        self._gains = np.tile(np.hstack([-stiffness * joints, -DAMPING * joints]), (KNOTS, 1, 1))
         self._start: float | None = None  # time of the reference's first knot [s]
         self._count = 0
 

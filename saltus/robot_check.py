@@ -43,7 +43,7 @@ def check_robot(name: str) -> list[Check]:
     tried: dict[str, Callable[[Robot], tuple[bool, str]]] = {
         "masses": _masses, "inertias": _inertias, "left and right": _sides, "ranges": _ranges,
         "kinematics": _kinematics, "other software": _pinocchio, "stand": _stand,
-        "torque": _torque, "simulation": _simulation,
+        "torque": _torque, "losses": _losses, "simulation": _simulation,
     }  # fmt: skip
     found = [guarded(what, True, partial(try_it, robot)) for what, try_it in tried.items()]
     return [Check("folder", True, True, about), *found]
@@ -153,6 +153,17 @@ def _torque(robot: Robot) -> tuple[bool, str]:
     return bool(share[most] < MOST_TORQUE), (
         f"{JOINT_NAMES[most]} takes {abs(torque[most]):.1f} N m, {share[most]:.0%} of its limit"
     )
+
+
+def _losses(robot: Robot) -> tuple[bool, str]:
+    """Terms of the joints that the model of the planner leaves out."""
+    model = _model(robot)
+    largest = [float(np.max(each[6:])) for each in (model.dof_damping, model.dof_frictionloss)]
+    if not any(largest):
+        return True, "no damping or friction of joints"
+    damping, friction = largest
+    return True, (f"damping up to {damping:g} N m s/rad and friction up to {friction:g} N m, which "
+                  "plans leave out")  # fmt: skip
 
 
 def _simulation(robot: Robot) -> tuple[bool, str]:

@@ -98,7 +98,10 @@ LaunchArgument = Annotated[
 ]
 DriveOption = Annotated[
     Literal["keyboard", "remote", "client"] | None,
-    typer.Option(help="Source of commands, in real time; overrides the launch file."),
+    typer.Option(
+        help="Source of commands, in real time; a simulated robot then runs for an hour unless "
+        "--duration says otherwise."
+    ),
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
 ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]

@@ -48,7 +48,9 @@ def launch(
     view: Annotated[
         bool,
         typer.Option(
-            "--view", help="Show the robot in the browser; push, slow down and tune it there."
+            "--view",
+            help="Show the robot in the browser, for an hour unless --duration says otherwise; "
+            "push, slow down and tune it there.",
         ),
     ] = False,
     read_only: Annotated[
@@ -73,9 +75,13 @@ def launch(
     )
     config = configure(settings)
     if bridge and not config.kind.bridged:
-        raise BadRequest(f"--read-only and --dry-run are for a robot; {name_or_file} launches none")
+        raise BadRequest(f"--read-only and --dry-run need a real or emulated robot: {name_or_file}")
     for warning in warnings(keys_without_effect(config, settings)):
         say(f"warning: {warning}")
+    late = [at for at in (each.at for each in config.perturbations)
+            if isinstance(at, int | float) and at > config.duration]  # fmt: skip
+    if late:
+        say(f"warning: no perturbation at {late[0]:g} s: the run ends after {config.duration:g} s")
     if config.kind.bridged and config.hardware.mode == "read_only":
         from saltus.doctor.read_only_view import view as show_readings  # loads the compiler
 

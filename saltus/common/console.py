@@ -85,7 +85,7 @@ def print_table(
         table.add_column(Text(heading), overflow="fold", no_wrap=i == 0)
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row.values()))
-    Console(highlight=False).print(table)
+    Console(highlight=False, width=None if sys.stdout.isatty() else _UNBOUNDED).print(table)
 
 
 def _cell(value: Any) -> str:

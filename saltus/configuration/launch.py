@@ -18,7 +18,7 @@ from hw_bridge.emulator.options import EmulatorOptions, VelocityPush
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
 from runtime.options import Options, Range, positive
-from saltus.common.errors import BadRequest, refusing
+from saltus.common.errors import BadRequest, did_you_mean, refusing
 from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
 from saltus.configuration.options import Settings, fields_of, read_mapping, to_options
@@ -199,9 +199,11 @@ def _check_reference(config: LaunchConfig) -> Iterator[Fault]:
     if config.reference in motions or config.is_driven:
         return
     if not is_file(Path(config.reference)):
+        meant = did_you_mean(config.reference, (*GAITS, *motions))
         yield (
-            f"no reference {config.reference!r}: give one of {gaits}, a motion "
-            f"({', '.join(motions)}) or the path of a recorded trajectory", "reference",
+            f"no reference {config.reference!r}{meant}; "
+            f"give one of {gaits}, a motion ({', '.join(motions)}) or the path of a recorded "
+            "trajectory", "reference",
         )  # fmt: skip
 
 
@@ -394,7 +396,8 @@ class LaunchConfig(EstimatorChoice, frozen=True):
             `emulator`: that emulator alone.
         mode: `paused` (lock step, repeatable bit for bit) or `realtime`.
         duration: length of the run; a robot sits down after it.
-        reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
+        reference: stand, walk, trot, bound; for HiLQR also a motion (docs/motions.md), or the path
+            of a recorded trajectory.
         reference_from: motion of a gait for HiLQR: `kinematic`, or `convex_mpc`, which walks it
             once and is recorded (6.5.2).
         command: a speed along a straight line, or the steps of a script.
@@ -552,11 +555,11 @@ def read_launch(
     view: bool = False,
     bridge: Literal["dry_run", "read_only"] | None = None,
 ) -> Settings:
-    """Read the keys of a launch file, with what the command line overrides; None leaves the file's.
+    """Read the keys of a launch file, with what the command line overrides; None overrides none.
 
     Args:
         name_or_path: of the file.
-        assignments: of ``--set``, each ``KEY=VALUE``; they come after `drive` and `view`.
+        assignments: of ``--set``, each ``KEY=VALUE``; they come after `drive`.
         mode, duration, planner: of these keys; they come last.
         drive: the source of commands, in real time.
         view: with a page. A simulated robot with a page or a driver runs for `DRIVEN_S`, unless
@@ -571,15 +574,16 @@ def read_launch(
     if drive is not None:
         settings.write("drive.source", drive, "--drive")
         settings.write("mode", "realtime", "--drive")
-    stays = "--drive" if drive is not None else "--view" if view else ""
-    if stays and settings.mapping.get("connection", "simulated") == "simulated":
-        settings.write("duration", DRIVEN_S, stays)
     assign(settings, assignments)
     if bridge is not None:
         settings.write("hardware.mode", bridge, f"--{bridge.replace('_', '-')}")
     for key, value in (("planner", planner), ("mode", mode), ("duration", duration)):
         if value is not None:
             settings.write(key, value, f"--{key}")
+    stays = "--drive" if drive is not None else "--view" if view else ""
+    is_simulated = settings.mapping.get("connection", "simulated") == "simulated"
+    if stays and is_simulated and not settings.words("duration"):
+        settings.write("duration", DRIVEN_S, stays)
     return settings
 
 

@@ -13,7 +13,7 @@ from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
 from robots.robot_file import is_own
-from saltus.common.errors import refusing
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.configuration.planners import ESTIMATORS, is_plugin
 from saltus.launch import references
@@ -188,7 +188,11 @@ def make_planner(config: LaunchConfig) -> Planner:
     Raises:
         BadRequest: it is not there, or cannot be made for these options.
     """
+    from controller.planner import Planner as Base
+
     planner = load(config.planner_entry.factory)(config)
+    if not isinstance(planner, Base):
+        raise BadRequest(f"{config.planner} does not derive from controller.planner.Planner")
     if (heading := ground_heading(config)) is not None:
         planner.start_pose = PlanarPose(yaw=heading)
     return planner

@@ -61,7 +61,11 @@ def find_problems(
         recording: why the recording is incomplete; empty where it is whole, or not asked for.
     """
     found = _of_robot(config, summary)
+    # Ctrl-C meets processes that load the compiler, which does not end in time.
+    starting = end == "interrupted" and summary["simulated_s"] < STARTED_S
     for name, cause, _, hung in deaths:
+        if hung and starting:
+            continue
         what, detail = "hung" if hung else "died", f"{name}: {cause}; {_log(name)}"
         found.append(LaunchProblem(what, f"the {name} {what}", True, detail))
     at = f"{summary['simulated_s']:.2f} s of {config.duration:g} s"
@@ -75,7 +79,7 @@ def find_problems(
         words = f"counts are missing: {', '.join(silent)} left no report"
         advice = f"is the disk full?; {_log(silent[0])}"
         found.append(LaunchProblem("no_report", words, False, advice))
-    ran = (*_shares(reports), *_stood_still(reports))
+    ran = () if starting else (*_shares(reports), *_stood_still(reports))
     found += sorted(ran, key=lambda problem: not problem.failure)
     if recording:
         words = f"the recording is incomplete: {recording}"
@@ -159,6 +163,7 @@ def _log(process: str) -> str:
     return f"see logs/{process}.log"
 
 
+STARTED_S = 0.01  # of the robot's time
 START_S = 200.0  # until the first tick: longer than the processes wait for each other
 STALL_S = 10.0  # between two ticks
 HANG_S = 2.0  # between two ticks of a robot that the watchdog damps

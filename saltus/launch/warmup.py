@@ -30,6 +30,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.processes import Child, cores, die_with_parent, refuse_other_code
 from saltus.configuration.launch import LaunchConfig, Mode, make_config, write_config
 from saltus.configuration.options import read_mapping
+from saltus.configuration.planners import is_plugin
 from saltus.launch import assembly
 from saltus.launch.plugins import load
 
@@ -91,12 +92,22 @@ def _compile(parts: Sequence[tuple[LaunchConfig, str]]) -> None:
                     running[-1].start()
                 time.sleep(POLL_S)
                 running = [child for child in running if child.status is None]
-            for child in children:
+            for child, (config, part) in zip(children, parts, strict=True):
                 if child.status:
-                    raise BadRequest(f"the {child.name} cannot be compiled: {child.last_words()}")
+                    raise BadRequest(_failure(child, getattr(config, part, "")))
         finally:
             for child in children:
                 child.stop(0.0)
+
+
+def _failure(child: Child, name: str) -> str:
+    """A part that cannot be warmed up, in a line; the traceback of a plug-in is printed first."""
+    if not is_plugin(name):
+        return f"the {child.name} cannot be compiled: {child.last_words()}"
+    text = child.log.read_text(errors="replace")
+    if "Traceback" in text:
+        say(text.rstrip())
+    return f"{name} failed before the robot moved: {child.last_words()}"
 
 
 def _child(folder: Path, config: LaunchConfig, part: str) -> Child:

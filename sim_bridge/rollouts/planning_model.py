@@ -15,8 +15,8 @@ FLOOR_GROUP, FOOT_GROUP = 0, 1  # geom groups of the model that a rollout needs
 def planning_model(robot: Robot, timestep: float, ground: Ground | None = None) -> mujoco.MjModel:
     """The robot as the planner simulates it: only feet collide, and nothing unused is computed.
 
-    The same motion as the whole model's with its body collisions off, in 0.6 of the time. `ground`
-    is the level floor z = 0 where None.
+    The same motion as the whole model's with its body collisions off, and without damping, friction
+    and springs of joints, in 0.6 of the time. `ground` is the level floor z = 0 where None.
     """
     spec = robot.spec()
     for unused in _unused(spec):
@@ -25,8 +25,8 @@ def planning_model(robot: Robot, timestep: float, ground: Ground | None = None) 
     model = spec.compile()
     option, flags = model.opt, mujoco.mjtDisableBit
     option.timestep = timestep
-    # Without damping Euler is implicitfast less a factorisation; matrices of 18 rows are
-    # faster dense; a cold start of the contact solver takes fewer iterations than a warm one.
+    # Without damping Euler gives implicitfast's result without a factorisation; matrices of 18 rows
+    # are faster dense; a cold start of the contact solver takes fewer iterations than a warm one.
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     # A diverged candidate must stay diverged, not start again from the model's default pose.

@@ -35,6 +35,14 @@ def test_overrides_win_over_the_file_and_options_over_overrides():
     assert config.hilqr.knots == LaunchConfig().hilqr.knots
 
 
+@pytest.mark.parametrize("settings, duration", [
+    ([], 3600.0), (["duration=3"], 3.0), (["connection=emulated"], load_launch("sim").duration),
+])  # fmt: skip
+def test_a_simulated_robot_with_a_driver_runs_for_an_hour(settings, duration):
+    assert load_launch("sim", settings, drive="client").duration == duration
+    assert load_launch("sim", settings, duration=2.0, drive="client").duration == 2.0
+
+
 def test_one_key_of_a_section_leaves_the_others_as_they_are_without_it():
     def stepping(*overrides):
         return load_launch("push", overrides).instant_qp.stepping
@@ -91,6 +99,7 @@ def given(*assignments, **overrides):
     (given("command=3"), "--set command=3: "),
     (given("duration=3", duration=-1.0), "--duration: duration is -1"),
     ({"planner": "magic"}, "--planner: planner is 'magic'; accepted: hilqr"),
+    (given("reference=leep"), "--set reference=leep: no reference 'leep'; did you mean leap; "),
     (given("timing.solve=0.01", mode="realtime"), "--set timing.solve=0.01: timing is for"),
     (given("connection=real"), "--set connection=real: connection real cannot be paused"),
     (given("connection=real", mode="paused"), "--mode: connection real cannot be paused"),

@@ -43,3 +43,27 @@ def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant)
         assert run(launch) == BAD_REQUEST
         line = capsys.readouterr().err.strip().splitlines()[-1]
         assert line.startswith(f"saltus: {file}:Mine: ") and meant in line
+
+
+BASE = "from controller.planner import Planner\nclass Mine(Planner):\n"
+MAKE, SOLVE = "    def __init__(self, config): {}\n", "    def solve(self, *_): return [][1]\n"
+
+
+@pytest.mark.parametrize(
+    "text, meant, traceback",
+    [
+        ("class Mine:\n    def __init__(self, config): ...", "derive from controller.planner", ""),
+        (BASE + MAKE.format("1 / 0") + SOLVE, "ZeroDivisionError", "line 3, in __init__"),
+        (BASE + MAKE.format("...") + SOLVE, "IndexError", "line 4, in solve"),
+    ],
+)  # fmt: skip
+def test_a_planner_that_fails_before_the_robot_moves_shows_where(
+    tmp_path, capsys, text, meant, traceback
+):
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    assert run(["launch", "stand", "--set", f"planner={file}:Mine"]) == BAD_REQUEST
+    shown = capsys.readouterr().err
+    line = shown.strip().splitlines()[-1]
+    assert line.startswith(f"saltus: {file}:Mine failed before the robot moved: ") and meant in line
+    assert traceback in shown and ("Traceback" in shown) == bool(traceback)

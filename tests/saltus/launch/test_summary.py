@@ -148,6 +148,9 @@ def test_a_death_a_stall_and_a_stop_by_the_user_are_told_apart():
     assert line(end="broken", stall="x").startswith("FAILED The launch broke off at 6.00 s of 6 s")
     stopped = line(end="interrupted")
     assert stopped.startswith("STOPPED The robot ran for 6.0 s without a fall until you stopped")
+    early, hung = summary_of(simulated_s=0.001), death._replace(hung=True)
+    problems = problems_of(early, end="interrupted", deaths=[hung])
+    assert [problem.what for problem in problems] == ["interrupted"]
 
 
 def on_a_robot(ended_well, seconds, cause=""):
