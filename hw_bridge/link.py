@@ -105,7 +105,7 @@ class UdpLink:
         try:
             try:
                 self._socket.sendto(frame, to)
-            except ConnectionRefusedError:  # said of an earlier frame; this one was not sent
+            except ConnectionRefusedError:  # it reports an earlier frame; this one was not sent
                 self._socket.sendto(frame, to)
         except OSError as error:
             self.send_errors += 1

@@ -10,14 +10,14 @@ from runtime.messages import Pace
 from sim_bridge.perturbation_script import TICK
 
 SILENCE_S = 2.0  # without a message, after which time is free again
-LAG_S = 0.1  # behind the pace, by wall time, beyond which nothing is made up for
+LAG_S = 0.1  # behind the pace, by wall time, of wall time, beyond which it is dropped
 
 
 class PaceKeeper:
     """Says when the next tick may begin; as fast as possible until a viewer asks for a pace.
 
-    Time that the robot was slower than the pace is made up for only where it was short, so that
-    there is no burst. Single ticks are those by which `Pace.steps` grows while time is stopped.
+    A lag of up to `LAG_S` is caught up; a longer one is dropped, so that there is no burst.
+    Single ticks are those by which `Pace.steps` grows while time is stopped.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
@@ -29,7 +29,7 @@ class PaceKeeper:
         self._released = 0  # ticks before this one may begin although time is stopped
 
     def take(self, pace: Pace, tick: int) -> None:
-        """Take a message while the robot is at `tick`; a speed that is none is passed over."""
+        """Take a message while the robot is at `tick`; a NaN or negative speed is passed over."""
         if not pace.speed >= 0.0:
             return
         now = self._now()
@@ -42,7 +42,7 @@ class PaceKeeper:
         self._heard, self._speed, self._steps = now, pace.speed, pace.steps
 
     def remaining(self, tick: int) -> float:
-        """Time that the robot has to wait at `tick` before it goes on [s]; 0 where it need not."""
+        """Time to wait before `tick` [s], or 0; a lag that is too long is dropped here."""
         now = self._now()
         if self._speed == math.inf or now - self._heard > SILENCE_S:
             return 0.0

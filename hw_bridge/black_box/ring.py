@@ -27,7 +27,7 @@ class RunText(Message, frozen=True):
     """A piece of a text file of the run, such as a log; pieces of a file follow each other."""
 
     time: float  # [s] monotonic: when it was read
-    file: str  # its path from the run's folder on, with that
+    file: str  # its path, beginning with the name of the run's folder
     text: str
 
 
@@ -45,8 +45,8 @@ SUFFIX: Final = ".mcap"
 class Ring:
     """Writes messages; of what the disk refuses it loses the newest, and tries again.
 
-    A disk that refuses gets the oldest file back, and another one only if that made room: others
-    may fill the disk, and what is kept is worth more than what comes.
+    When the disk refuses, the oldest file is deleted, and another one only if that made room: other
+    programs may fill the disk, and old frames are worth more than new ones then.
 
     Files are numbered, so their order survives a clock that is wrong or set back.
 
@@ -64,7 +64,7 @@ class Ring:
             OSError: they cannot be made.
         """
         self.begun = self.failures = self.lost = self.bytes_written = 0
-        self._gave_in_vain = False  # since the last file that went the disk took nothing
+        self._deleted_in_vain = False  # the last deletion made no room
         self._folder, self._size = folder, size_bytes
         folder.mkdir(parents=True, exist_ok=True)
         self._recorder: Recorder | None = self._begin()
@@ -107,18 +107,18 @@ class Ring:
         failed = recorder is None or bool(recorder.failure)
         self.close()
         if recorder is not None and recorder.kept:
-            self._gave_in_vain = False
+            self._deleted_in_vain = False
         with suppress(OSError):  # a disk that takes nothing may not let a file go either
             if recorder is not None and not recorder.kept:
                 segments(self._folder)[-1].unlink()
-            self._recorder = self._begin(failed and not self._gave_in_vain)
+            self._recorder = self._begin(failed and not self._deleted_in_vain)
 
     def _begin(self, give: bool = False) -> Recorder:
         """A new file; a disk that refuses gets the oldest one back, if others are left."""
         files = segments(self._folder)
         if give and len(files) > 1:
             files.pop(0).unlink()
-            self._gave_in_vain = True
+            self._deleted_in_vain = True
         sizes = [file.stat().st_size for file in files]
         while files and sum(sizes) > self._size - self._size // SEGMENTS:
             files.pop(0).unlink()
@@ -190,7 +190,7 @@ class TextFollower:
         return data.decode(errors="replace")
 
 
-LOOK_S: Final = 0.05  # between two looks at the pipe, which has room for ten times that
+LOOK_S: Final = 0.05  # between two looks at the pipe, which buffers ten times as long
 SYNC_S: Final = 1.0  # of a run that a loss of power may take
 MOST_WAITING: Final = 1000  # pieces that wait while the disk stands still; some 50 s
 

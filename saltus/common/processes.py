@@ -20,7 +20,7 @@ _CODE = "SALTUS_CODE"  # a variable of the environment: the launcher's code
 CODE = f"{__version__} in {Path(__file__).parents[2]}"
 
 PEER_GONE = signal.SIGUSR1
-"""Tells the tracker that the planner has died, or on an A1 planner or estimator.
+"""Tells the tracker that the planner has died, or, on a robot, the planner or the estimator.
 
 Lock step must not wait for its plans any more; a robot is to sit down.
 """

@@ -122,7 +122,7 @@ def _faults(config: LaunchConfig) -> Iterator[Fault]:
 
 
 def _check_robot(config: LaunchConfig) -> Iterator[Fault]:
-    """Refuse what is a simulated robot's alone."""
+    """Refuse what does not suit an emulated or real robot."""
     if config.mode != "realtime":
         message = f"connection {config.connection} cannot be paused; give mode: realtime"
         yield message, "mode", "connection"
@@ -270,11 +270,11 @@ def _check_strides(config: LaunchConfig) -> Iterator[Fault]:
 Limits = TypeVar("Limits", bound=msgspec.Struct)
 
 # Of first_run. The profile full leaves everything as it is configured.
-SAFETY: Final = {
+FIRST_RUN_SAFETY: Final = {
     "torque_limit": 20.0, "velocity_limit": 10.0, "torque_slew": 5000.0, "motor_power": 150.0,
     "total_power": 400.0, "jam_torque": 18.0,  # below the torque's limit, or nothing would jam
 }  # fmt: skip
-GAIT: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [rad/s]
+FIRST_RUN_SPEEDS: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [rad/s]
 
 
 def within_profile(config: LaunchConfig) -> LaunchConfig:
@@ -285,12 +285,12 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     """
     if not config.kind.bridged or config.limit_profile == "full":
         return config
-    safety = _smaller(config.hardware.safety, SAFETY)
+    safety = _smaller(config.hardware.safety, FIRST_RUN_SAFETY)
     names = ("walk", "trot", "bound")
-    gaits = {name: _smaller(getattr(config.drive, name), GAIT) for name in names}
+    gaits = {name: _smaller(getattr(config.drive, name), FIRST_RUN_SPEEDS) for name in names}
     command = config.command
     if not isinstance(command, tuple):
-        most = GAIT["forward"]
+        most = FIRST_RUN_SPEEDS["forward"]
         command = replace(command, velocity_x=min(most, max(-most, command.velocity_x)))
     return replace(
         config, hardware=replace(config.hardware, safety=safety),

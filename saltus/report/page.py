@@ -20,7 +20,7 @@ from saltus.report import figures, measures
 from saltus.report.pictures import pictures
 from saltus.report.reading import Subject, TrialRecord, is_sweep, read_sweep
 from saltus.sweep.conditions import budget_words
-from saltus.sweep.pairs import chance_words, pair_up
+from saltus.sweep.pairs import p_words, pair_up
 
 FILE = "report.html"
 DIGITS = (3, 3, 2, 2, 1)  # of the measures of driving
@@ -124,7 +124,7 @@ def _template() -> Any:
     )
     names: dict[str, Any] = {
         "style": Markup((files("saltus.report") / "page.css").read_text()), "figures": figures,
-        "measures": measures, "entry_of": entry_of, "chance_words": chance_words,
+        "measures": measures, "entry_of": entry_of, "p_words": p_words,
         "budget_words": budget_words,
         "total": lambda trials, count: sum(map(count, trials)),
     }  # fmt: skip

@@ -26,11 +26,11 @@ class Pairing(NamedTuple):
         planner, rival: by name.
         trials: number of pairs.
         only_planner, only_rival: trials passed by one of the two.
-        p_success: chance of a difference as large if both were alike: McNemar's exact test.
+        p_success: p value of the difference in successes: McNemar's exact test.
         upright: pairs without a fall of either, with a measure.
         difference: median of the planner's measure less the rival's over these: deviation to the
             side [m], or error of the velocity of a driven robot [m/s]; None without any.
-        p_difference: the same chance for it: Wilcoxon's signed-rank test; None without any.
+        p_difference: its p value: Wilcoxon's signed-rank test; None without any.
         p_success_holm, p_difference_holm: corrected by Holm's method for the number of conditions
             and rivals.
     """
@@ -78,11 +78,11 @@ def pair_up(rows: Iterable[Row]) -> list[Pairing]:
     return [*_corrected(single), *_corrected(total)]
 
 
-def holm(chances: Sequence[float]) -> list[float]:
-    """Chances corrected for their number: S. Holm, Scandinavian Journal of Statistics 6 (1979)."""
-    found, least = [0.0] * len(chances), 0.0
-    for rank, index in enumerate(np.argsort(chances)):
-        least = max(least, min(1.0, (len(chances) - rank) * chances[index]))
+def holm(values: Sequence[float]) -> list[float]:
+    """P values corrected for their number: S. Holm, Scandinavian Journal of Statistics 6 (1979)."""
+    found, least = [0.0] * len(values), 0.0
+    for rank, index in enumerate(np.argsort(values)):
+        least = max(least, min(1.0, (len(values) - rank) * values[index]))
         found[index] = least
     return found
 
@@ -109,8 +109,8 @@ def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Ro
 def _corrected(pairings: list[Pairing]) -> list[Pairing]:
     success = holm([each.p_success for each in pairings])
     known = [index for index, each in enumerate(pairings) if each.p_difference is not None]
-    chances = holm([pairings[index].p_difference or 0.0 for index in known])
-    difference = dict(zip(known, chances, strict=True))
+    corrected = holm([pairings[index].p_difference or 0.0 for index in known])
+    difference = dict(zip(known, corrected, strict=True))
     return [
         each._replace(p_success_holm=success[index], p_difference_holm=difference.get(index))
         for index, each in enumerate(pairings)
@@ -129,16 +129,16 @@ def print_pairs(rows: Iterable[Row]) -> None:
             {
                 "condition": each.condition, "rival": each.rival, "trials": each.trials,
                 "alone": f"{each.only_planner} : {each.only_rival}",
-                "p": chance_words(each.p_success_holm),
+                "p": p_words(each.p_success_holm),
                 "difference": "-" if each.difference is None else f"{each.difference:+.3f}",
-                "p of difference": chance_words(each.p_difference_holm),
+                "p of difference": p_words(each.p_difference_holm),
             }
             for each in pairings
         ])  # fmt: skip
 
 
-def chance_words(chance: float | None) -> str:
+def p_words(p: float | None) -> str:
     """A p value as people write it."""
-    if chance is None:
+    if p is None:
         return "-"
-    return "< 0.001" if chance < 1e-3 else f"{chance:.3f}"
+    return "< 0.001" if p < 1e-3 else f"{p:.3f}"

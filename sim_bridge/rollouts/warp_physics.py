@@ -37,15 +37,17 @@ def make_physics(
     robot: Robot, here: WarpDevice, timestep: float, substeps: int, deterministic: bool,
     contacts: int | None, ground: Ground | None,
 ) -> WarpPhysics:  # fmt: skip
-    """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
+    """The planner's model on the device, with room for `contacts` a candidate.
+
+    None: for all contacts that the feet can make.
+    """
     host, flags = planning_model(robot, timestep, ground), mujoco.mjtDisableBit
-    # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
+    # MuJoCo Warp has neither flag: it never resets by itself and has no middle phase.
     host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
     with here.warp.ScopedDevice(here.device):
         model = here.mjw.put_model(host)
     model.opt.warn_overflow = 0  # the flags are read after every call
-    if here.device.is_cuda:
-        # One thread after another on the CPU device: its results repeat in any case.
+    if here.device.is_cuda:  # on the CPU device threads run one after another: results repeat
         every = here.mjw.DeterminismType.ALL if deterministic else here.mjw.DeterminismType.NONE
         model.opt.deterministic = int(every)
         # Without these nodes (CUDA before 12.4) the contact solver runs all its iterations.

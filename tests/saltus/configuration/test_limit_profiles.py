@@ -2,7 +2,12 @@
 
 import pytest
 
-from saltus.configuration.launch import GAIT, SAFETY, limits_in_words, load_launch
+from saltus.configuration.launch import (
+    FIRST_RUN_SAFETY,
+    FIRST_RUN_SPEEDS,
+    limits_in_words,
+    load_launch,
+)
 from saltus.launch.assembly import make_commands
 from tests.a1 import A1
 
@@ -14,11 +19,11 @@ def numbers(config):
     drive = config.drive
     gaits = {
         f"{name}.{key}": getattr(gait, key)
-        for key in GAIT
+        for key in FIRST_RUN_SPEEDS
         for name, gait in (("walk", drive.walk), ("trot", drive.trot), ("bound", drive.bound))
     }
     own = {"torque_limit": 33.5, "velocity_limit": 21.0}
-    safety = {key: getattr(config.hardware.safety, key) or own[key] for key in SAFETY}
+    safety = {key: getattr(config.hardware.safety, key) or own[key] for key in FIRST_RUN_SAFETY}
     return safety | gaits | {"speed": config.speed}
 
 
