@@ -161,7 +161,7 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
 
 
 def net_force_direction(problem: ContactProblem) -> Array | None:
-    """r (n,) of (77): r' M^-1 f >= |lambda_n|_1 for contact forces f; None without a pointed cone."""
+    """r (n,) of (77): r' M^-1 f >= |lambda_n|_1 for contact forces f; None: no pointed cone."""
     d = pointed_direction(problem)
     if d is None:
         return None
