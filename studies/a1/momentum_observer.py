@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
@@ -99,7 +100,7 @@ def observed(robot: Robot, ticks: Sequence[Any]) -> StudyResult:
     return StudyResult(rows, {"momentum-observer": draw(panel, width=7.0)}, criteria=criteria)
 
 
-def delays(contact: Array, stands: Array) -> Array:
+def delays(contact: NDArray[np.bool_], stands: NDArray[np.bool_]) -> Array:
     """From each touchdown (K,) to the observer's [s]; NaN where it is not there in time."""
     late, window = [], round(TIMELY / PERIOD)
     for foot in range(4):

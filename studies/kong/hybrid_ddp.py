@@ -40,7 +40,7 @@ def second_order_saltation(system: System, event: EventRecord, u_after: Array) -
         return through_event(system, edge, at[0], x + bump, at[2], rate, u_after)
 
     rows = [[end(a + b) - end(a - b) - end(b - a) + end(-a - b) for b in bumps] for a in bumps]
-    return np.moveaxis(rows, 2, 0) / (4.0 * BUMP**2)
+    return np.moveaxis(np.array(rows), 2, 0) / (4.0 * BUMP**2)
 
 
 class DdpModel(EventDrivenModel):

@@ -163,8 +163,8 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         predicted.append(propagate_covariance(Sigma, Phi))
     root = np.sqrt(len(mean)) * np.linalg.cholesky(Sigma).T
     unscented = np.cov(simulated(mean + np.concatenate((root, -root)))[1].T, bias=True)
-    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), *predicted,
-                      unscented, particles - len(initial))  # fmt: skip
+    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
+                      predicted[1], unscented, particles - len(initial))  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:

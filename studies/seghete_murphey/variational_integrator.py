@@ -10,6 +10,8 @@ the wall end that: the energy then drifts, which the source does not say. It pri
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -34,12 +36,16 @@ def momenta(a: float, b: float, h: float) -> tuple[float, float]:
 def next_angle(a: float, p: float, h: float) -> float:
     """Angle after a step of h [s] from angle a with momentum p, (4)."""
     guess, wide = a + h * p, 2.0 * h * h * GRAVITY
-    return brentq(lambda b: momenta(a, b, h)[0] - p, guess - wide, guess + wide, xtol=1e-14)
+    found: Any = brentq(lambda b: momenta(a, b, h)[0] - p, guess - wide, guess + wide, xtol=1e-14)
+    return found
 
 
 def arrival(a: float, p: float, h: float) -> float:
     """Length [s] of the step, of at most h, from angle a with momentum p that ends on the wall."""
-    return brentq(lambda s: (next_angle(a, p, s) if s > 1e-6 else a + s * p) - WALL, 0.0, h)
+    found: Any = brentq(
+        lambda s: (next_angle(a, p, s) if s > 1e-6 else a + s * p) - WALL, 0.0, h
+    )  # fmt: skip
+    return found
 
 
 def swing(h: float, wall: bool) -> Array:
