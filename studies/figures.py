@@ -99,7 +99,7 @@ def convergence(
     line = level * (steps / steps[0]) ** order
     drawn[f"order {order:g}"] = over(steps, line, linestyle="--", color="gray")
     shown = steps[:: len(steps) // 2]
-    ticks = {"xticks": shown, "xticklabels": [f"{step:.2g}" for step in shown]}
+    ticks = {"xticks": shown, "xticklabels": [f"{step:.3g}" for step in shown]}
     return Panel(drawn, x, y, settings={"xscale": "log", "yscale": "log"} | ticks)
 
 

@@ -1,11 +1,13 @@
 """All outcomes of simultaneous impacts with friction.
 
 Each impact's set is sampled by Algorithms 1 and 2, until no contact closes any more.
-within_printed_steps is the share that ends within the N steps of Tables 4-8. Named outcomes are all
-simultaneous ones of Anitescu and Potra's law, and two sequential ones, in the order of the contacts
-and reversed. One is found where a sample is nearer than 2 % of the set's size, the distance of two
-outcomes far apart. Distances are in the kinetic metric, over |v|_M. Where the friction cone is not
-pointed (24), the end of the impact is observed here, not guaranteed. Times are without compilation.
+within_printed_steps is the share that ends within the N steps of Tables 4-8. bound_lcps is that of
+Theorem 8: a sample takes k LCPs more with a probability of at most exp(-k / (m + 1)^2). Named
+outcomes are all simultaneous ones of Anitescu and Potra's law, and two sequential ones, in the
+order of the contacts and reversed. One is found where a sample is nearer than 2 % of the set's
+size, the distance of two outcomes far apart. Distances are in the kinetic metric, over |v|_M. Where
+the friction cone is not pointed (24), the end of the impact is observed here, not guaranteed. Times
+are without compilation.
 
 The authors' program draws Sobol points, and for three of the systems has other settings than the
 tables, which are used here.
@@ -148,12 +150,34 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
         "terminated": sampled.terminated.mean(),
         "within_printed_steps": subject.steps and (sampled.lcps <= subject.steps).mean(),
         "energy_growth": sampled.energy_growth,
+        "largest_lcps": sampled.lcps.max(),
+        "bound_lcps": step_bound(problem, v, subject.step),
         "unsolved_lcps": sum(sampled.failures.values()),
         "pointed": pointed_direction(problem) is not None,
         "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
         "farthest_outcome": max(far),
         "distances": {name: each for name, (each, _) in near.items() if np.isfinite(each)},
     }
+
+
+def net_force_direction(problem: ContactProblem) -> Array | None:
+    """r (n,) of (77): r' M^-1 f >= |lambda_n|_1 for contact forces f; None: no pointed cone."""
+    d = pointed_direction(problem)
+    if d is None:
+        return None
+    k = problem.directions
+    forces = np.repeat(problem.J_n, k, axis=0) + np.repeat(problem.mu, k)[:, None] * problem.J_D
+    return problem.M @ d / np.min(forces @ d)
+
+
+def step_bound(problem: ContactProblem, v: Array, step: float) -> float | None:
+    """c of (78) times |v|_M, rounded up; None where the friction cone is not pointed."""
+    r = net_force_direction(problem)
+    if r is None:
+        return None
+    sigma = np.linalg.eigvalsh(problem.M)[0]
+    c = 4.0 * np.ceil((problem.count + 1) * np.linalg.norm(r) / (step * np.sqrt(sigma)))
+    return c * np.ceil(problem.kinetic_norm(v))
 
 
 def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:

@@ -43,14 +43,50 @@ class GuardState(NamedTuple):
     input: Array  # (m,)
 
 
+def through_event(
+    system: System, transition: Transition, t: float, x: Array, u: Array, rate: float,
+    u_after: Array | None = None
+) -> Array:  # fmt: skip
+    """State (n_target,) at time t of the trajectory that is at x in the source mode at t.
+
+    It flows to the guard, forward or backward in time, is reset there, and flows back to t under
+    the input ``u_after``, or u. ``rate`` is the guard's, about which the secant method starts. NaN
+    where the guard is not reached.
+    """
+    guard, source = transition.guard, system.modes[transition.source]
+    s, on_guard, first = t, x, guard(t, x, u)
+    value, slope = first, rate
+    for _ in range(_SECANT_STEPS):
+        wait = -value / slope
+        if wait == 0.0 or abs(wait) <= 1e-16 * (1.0 + abs(s)):
+            break
+        straight = abs(wait) < _STRAIGHT
+        on_guard = (on_guard + wait * source.flow(s, on_guard, u) if straight
+                    else _flowed(source, s, on_guard, u, wait))  # fmt: skip
+        s, before = s + wait, value
+        value = guard(s, on_guard, u)
+        if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
+            break
+        slope = (value - before) / wait
+    rounding = 1e-11 * (1.0 + np.max(np.abs(on_guard)))
+    if not abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate)):
+        return np.full(system.modes[transition.target].state_dim, np.nan)
+    reset = np.asarray(transition.reset(s, on_guard, u), dtype=np.float64)
+    after = u if u_after is None else u_after
+    return _flowed(system.modes[transition.target], s, reset, after, t - s)
+
+
+def _flowed(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
+    return flow_state(mode, t, x, u, duration, _TOLERANCE, resolved=True)
+
+
 def finite_difference_saltation(
     system: System, transition: Transition, t: float, x: Array, u: Array
 ) -> Array:
     """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
-    A neighbour x +- h e_i at time t flows in the source mode to the guard, forward or backward in
-    time, is reset there, and flows in the target mode back to time t. Central differences at h
-    and h/2 are extrapolated, which leaves an error of order h^4.
+    Neighbours x +- h e_i at time t go `through_event`. Central differences at h and h/2 are
+    extrapolated, which leaves an error of order h^4.
 
     Args:
         system: the hybrid system.
@@ -66,45 +102,18 @@ def finite_difference_saltation(
     source, target = system.modes[transition.source], system.modes[transition.target]
     guard, guard_rate = transition.guard, system.guard_rate(transition, t, x, u)
 
-    def flowed(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
-        return flow_state(mode, t, x, u, duration, _TOLERANCE, resolved=True)
-
     def scale(h: float = 1e-5) -> float:
         """Time [s] in which the guard's rate changes by its own size, at most 1."""
-        ahead, behind = (guard(t + wait, flowed(source, t, x, u, wait), u) for wait in (h, -h))
+        ahead, behind = (guard(t + wait, _flowed(source, t, x, u, wait), u) for wait in (h, -h))
         change = abs(ahead - 2.0 * guard(t, x, u) + behind) / h**2
         return 1.0 if not change > abs(guard_rate) else abs(guard_rate) / change
-
-    def arrival(s: float, x: Array) -> tuple[float, Array]:
-        """Time [s] and state at which the flow through x meets the guard, by the secant method."""
-        rate, first = guard_rate, guard(s, x, u)
-        value = first
-        for _ in range(_SECANT_STEPS):
-            wait = -value / rate
-            if wait == 0.0 or abs(wait) <= 1e-16 * (1.0 + abs(s)):
-                return s, x
-            straight = abs(wait) < _STRAIGHT
-            x = x + wait * source.flow(s, x, u) if straight else flowed(source, s, x, u, wait)
-            s, before = s + wait, value
-            value = guard(s, x, u)
-            if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
-                break
-            rate = (value - before) / wait
-        rounding = 1e-11 * (1.0 + np.max(np.abs(x)))
-        settled = abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate))
-        return s, x if settled else np.full_like(x, np.nan)
-
-    def through_event(x: Array) -> Array:
-        """State (n_target,) at t of the trajectory that is at x in the source mode at t."""
-        s, on_guard = arrival(t, x)
-        reset = np.asarray(transition.reset(s, on_guard, u), dtype=np.float64)
-        return flowed(target, s, reset, u, t - s)
 
     def central(i: int, h: float) -> Array:
         if not h > _SMALLEST * max(1.0, abs(x[i])):
             return np.full(target.state_dim, np.nan)
         bump = h * np.eye(len(x))[i]
-        return (through_event(x + bump) - through_event(x - bump)) / (2.0 * h)
+        ends = [through_event(system, transition, t, x + d, u, guard_rate) for d in (bump, -bump)]
+        return (ends[0] - ends[1]) / (2.0 * h)
 
     slopes = np.maximum(np.abs(transition.guard_state(t, x, u)), 1e-300)
     longest = scale() * abs(guard_rate)

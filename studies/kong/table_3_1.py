@@ -1,8 +1,9 @@
 """Covariance through events: particles against saltation and reset Jacobian.
 
-The divergence (3.161) is of the prediction from the particles' own final covariance, Sigma_0. That
-of ASLIP is of the body's six coordinates; with the printed mean and duration it ends in flight,
-after one touchdown and one liftoff. The figures are of the wide covariance.
+The divergence (3.161) is of the prediction from the particles' own final covariance, Sigma_0.
+kl_unscented is that of an unscented transform, which 4.8 names. Divergences of ASLIP are of the
+body's six coordinates; with the printed mean and duration it ends in flight, after one touchdown
+and one liftoff. The figures are of the wide covariance.
 """
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -94,6 +95,7 @@ class Experiment(NamedTuple):
     Sigma_actual: Array
     Sigma_reset: Array  # predicted with D_x R
     Sigma_saltation: Array  # predicted with Xi
+    Sigma_unscented: Array  # of 2 d sigma points, simulated; they may end in several modes
     lost: Any  # particles whose simulation did not reach the end, left out
 
 
@@ -118,6 +120,7 @@ def run(options: StudyOptions) -> StudyResult:
             "kl_reset": kl_divergence(one.Sigma_actual, one.Sigma_reset),
             "thesis_kl_reset": PRINTED.get(case.name),
             "kl_saltation": kl_divergence(one.Sigma_actual, one.Sigma_saltation),
+            "kl_unscented": kl_divergence(one.Sigma_actual, one.Sigma_unscented),
             "lost": one.lost,
         }
         what = f"{case.name}, {row['covariance']}: KL with Xi"
@@ -136,10 +139,15 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     """
     noise = np.random.default_rng(seed).standard_normal((particles, len(case.mean)))
     initial = case.mean + np.sqrt(variance) * noise
-    states = np.array([case.state(start) for start in initial])
-    batch = simulate_batch(case.system, case.mode, states, case.duration)
-    ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)
-    initial, final = initial[batch.ok], np.array([case.coordinates(m, x) for m, x in ends])
+
+    def simulated(starts: Array) -> tuple[Array, Array]:
+        """Those of the starts (N, d) whose simulation reached the end, and where."""
+        states = np.array([case.state(start) for start in starts])
+        batch = simulate_batch(case.system, case.mode, states, case.duration)
+        ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)
+        return starts[batch.ok], np.array([case.coordinates(m, x) for m, x in ends])
+
+    initial, final = simulated(initial)
     mean, Sigma = initial.mean(axis=0), np.cov(initial.T)
     predicted, end = [], mean
     for with_reset_jacobian in (True, False):
@@ -153,9 +161,10 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         Phi = after @ found.Phi @ jacobian(case.state, mean)
         end = case.coordinates(found.mode, found.state)
         predicted.append(propagate_covariance(Sigma, Phi))
-    lost = np.sum(~batch.ok)
+    root = np.sqrt(len(mean)) * np.linalg.cholesky(Sigma).T
+    unscented = np.cov(simulated(mean + np.concatenate((root, -root)))[1].T, bias=True)
     return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
-                      predicted[1], lost)  # fmt: skip
+                      predicted[1], unscented, particles - len(initial))  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:

@@ -8,6 +8,7 @@ from pytest import approx
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
 from studies.kong.direct_collocation import DirectProblem, solve_direct
+from studies.kong.hybrid_ddp import descend
 from studies.kong.table_5_1 import CASES, Case, count_bounces, solve_case
 from studies.study import StudyOptions
 from tests.saltation.one_bounce import X0, best_bounce
@@ -130,3 +131,8 @@ def test_with_the_update_mpc_converges_and_tracks_with_less_effort(target):
     update, plain = (track(target, each, (0.3, -1.0)) for each in (True, False))
     assert impacts(update.modes)[0] > impacts(target.modes)[0] and impacts(plain.modes) == []
     assert np.max(abs(plain.inputs)) > 10.0 * np.max(abs(update.inputs))
+
+
+def test_a_second_order_xi_needs_fewer_iterations_where_bounces_are_to_appear():
+    ddp, hilqr = (descend(Case(3, 1, "xi"), method) for method in ("ddp", "hilqr"))
+    assert len(ddp) < len(hilqr) / 2.0 and ddp[-1] < 1.001 * hilqr[-1]

@@ -18,8 +18,11 @@ from saltation.rigid_body.hybrid_system import (
     transition_between,
 )
 from saltation.saltations import saltation
+from saltation.simulation import simulate
 from saltation.systems import Transition
+from studies.kong import saltation_pictures as pictures
 from studies.kong.closed_forms import closed_form
+from studies.kong.hybrid_ddp import second_order_saltation
 from studies.kong.saltation_rigid_body import CASES, REQUIRED, run
 from studies.kong.saltations import (
     GuardState,
@@ -27,6 +30,7 @@ from studies.kong.saltations import (
     finite_difference_saltation,
     random_guard_states,
     relative_error,
+    through_event,
 )
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems.aslip import FLIGHT, HIP_REST, aslip, at_rest
@@ -191,3 +195,40 @@ def test_nothing_jumps_at_apex_liftoff_and_slips_with_equal_coefficients(source,
         modes = CONTACTS[source], CONTACTS[target]
         before, after = (motion(body, mode, *body.split(x), u).acceleration for mode in modes)
         assert_allclose(after, before, atol=1e-8 * (1.0 + np.max(np.abs(after))))
+
+
+@pytest.mark.parametrize("case", [pictures.FLOW, pictures.STICK], ids=lambda case: case.name)
+def test_xi_predicts_neighbours_to_second_order_and_a_regression_finds_it(case):
+    whole, half = pictures.neighbour_errors(case, False)
+    assert whole < pictures.EXACT or whole / half == pytest.approx(2.0, rel=0.1)
+    assert np.divide(*pictures.neighbour_errors(case, True)) == pytest.approx(1.0, rel=0.05)
+    errors = pictures.regression_errors(case, 20, np.random.default_rng(1))
+    assert_allclose(errors[1:] / errors[:-1], 0.5, rtol=0.3)  # four times the samples
+
+
+def test_drops_on_the_slope_have_the_printed_matrices():
+    """(3.50), (3.51), (3.54), (3.55)."""
+    sine, cosine = pictures.NORMAL
+    x = np.array([0.3 * cosine, -0.3 * sine, -1.0, -2.0])
+    slides = np.array([[cosine**2, -cosine * sine], [-cosine * sine, sine**2]])
+    sticks = np.array([[x[3] * cosine, -x[2] * cosine], [-x[3] * sine, x[2] * sine]])
+    zero = np.zeros((2, 2))
+    for case, position, velocity in (
+        (pictures.SLIDE, slides, slides),
+        (pictures.STICK, sticks / (x[3] * cosine + x[2] * sine), zero),
+    ):
+        found = saltation(case.system, case.system.transitions[0], 0.0, x, np.zeros(0)).matrix
+        assert_allclose(found, np.block([[position, zero], [zero, velocity]]), atol=1e-12)
+
+
+def test_the_second_order_xi_leaves_an_error_of_third_order():
+    ball, after = bouncing_ball(), np.array([-3.0])
+    event = simulate(ball, FALLING, np.array([1.0, -1.0]), 0.5, np.array([2.0])).events[0]
+    at = event.transition, event.time, event.state_before, event.input
+    matrix, rate = saltation(ball, *at, after).matrix, ball.guard_rate(*at)
+    curved, errors = second_order_saltation(ball, event, after), []
+    for size in (0.1, 0.05):
+        d = size * np.array([0.6, -0.8])
+        moved = through_event(ball, *at[:2], at[2] + d, at[3], rate, after)
+        errors.append(np.abs(moved - event.state_after - matrix @ d - 0.5 * curved @ d @ d).max())
+    assert errors[0] / errors[1] == pytest.approx(8.0, rel=0.15)

@@ -44,7 +44,8 @@ def test_saltation_predicts_better_on_every_system():
 def test_prediction_is_exact_where_everything_is_linear():
     """Constant flow: neither level nor particles matter, and D_x R misses by a closed form."""
     one = experiment(CASES[0], 0.1, 50)
-    assert_allclose(one.Sigma_saltation, one.Sigma_actual, rtol=1e-9)
+    for predicted in (one.Sigma_saltation, one.Sigma_unscented):
+        assert_allclose(predicted, one.Sigma_actual, rtol=1e-9)
     assert_allclose(one.Sigma_reset, one.Sigma_initial, rtol=1e-12)
     shear = np.array([[1.0, 0.0], [2.0, 1.0]])  # of determinant one
     sheared = shear @ one.Sigma_initial @ shear.T

@@ -15,6 +15,7 @@ from studies.seghete_murphey.systems.momenta import (
     map_factor,
     order_sensitivity,
 )
+from studies.seghete_murphey.variational_integrator import momenta, next_angle, swing
 from tests.differences import slopes
 from tests.saltation.impacts.drawn_problems import drawn as drawn_impact
 
@@ -153,3 +154,24 @@ def test_plastic_maps_are_sequential_impacts_without_friction(seed):
     other = sequential(problem, v, (0, 1)).v_plus
     found = np.linalg.solve(problem.M, one)
     assert_allclose(found, other, atol=1e-6 * np.linalg.norm(other))
+
+
+@given(st.floats(-2.0, 2.0), st.floats(-3.0, 3.0))
+def test_a_variational_step_is_symplectic_and_reversible(angle, p):
+    """Area in the plane of angle and momentum is kept; back from the end, the step returns."""
+    h = 0.1
+
+    def step(x):
+        b = next_angle(x[0], x[1], h)
+        return np.array([b, momenta(x[0], b, h)[1]])
+
+    x = np.array([angle, p])
+    assert np.linalg.det(slopes(step, x, STEP)) == approx(1.0, abs=1e-6)
+    assert_allclose(step(step(x) * [1.0, -1.0]) * [1.0, -1.0], x, atol=1e-9)
+
+
+def test_an_impact_at_the_wall_keeps_the_energy_of_its_step():
+    t, angle, energy = swing(0.05, wall=True)[:60].T
+    hits = np.flatnonzero(angle == angle.min())
+    assert len(hits) and np.all(np.diff(t) > 0.0) and np.all(angle >= -0.5)
+    assert_allclose(energy[hits], energy[hits - 1], atol=0.01)
