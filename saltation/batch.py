@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from saltation import failure
+from saltation.arrays import Flags, Integers
 from saltation.compiled.callbacks import DimensionError
 from saltation.compiled.limits import (
     FULL,
@@ -34,7 +35,7 @@ ROOM = 64  # events of a simulation that a log has room for at first
 class Batch(NamedTuple):
     """Ends of B simulations. States of modes with fewer dimensions are padded with zeros."""
 
-    modes: NDArray[np.int64]  # (B,)
+    modes: Integers  # (B,)
     states: Array  # (B, n)
     event_times: list[Array]  # (B,) of arrays (events,) [s]
     status: tuple[str, ...]  # (B,) as of ``simulate``
@@ -46,19 +47,19 @@ class Batch(NamedTuple):
         return f"Batch of {len(self.status)}: {ends}"
 
     @property
-    def ok(self) -> NDArray[np.bool_]:
+    def ok(self) -> Flags:
         """Which of them reached the end (B,)."""
         return np.array([status == "ok" for status in self.status], dtype=bool)
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """Number of events (B,)."""
         return np.array([len(times) for times in self.event_times], dtype=np.int64)
 
 
 def simulate_batch(
     system: System,
-    modes: int | NDArray[np.int64],
+    modes: int | Integers,
     states: Array,
     duration: ArrayLike,
     u: Array | None = None,
@@ -103,7 +104,7 @@ def simulate_batch(
     task = Task(u, durations, limits)
     times: list[Array] = [np.zeros(0)] * len(states)
 
-    def work(part: NDArray[np.int64]) -> None:
+    def work(part: Integers) -> None:
         for some in np.array_split(part, max(1, len(part) // 256)):
             _simulate_rows(tables, task, rows, some, times)
 
@@ -130,15 +131,15 @@ class Task(NamedTuple):
 class Rows(NamedTuple):
     """B simulations: where each is, how it ended, and the times of its events."""
 
-    modes: NDArray[np.int64]  # (B,) indices
+    modes: Integers  # (B,) indices
     states: Array  # (B, n)
     times: Array  # (B,) [s]
-    codes: NDArray[np.int64]  # (B, 2) how it ended, and the transition of a failure
+    codes: Integers  # (B, 2) how it ended, and the transition of a failure
     events: Array  # (B, room) times [s]
-    counts: NDArray[np.int64]  # (B,) of events
+    counts: Integers  # (B,) of events
 
     @staticmethod
-    def at(modes: NDArray[np.int64], t: float, states: Array, room: int) -> Rows:
+    def at(modes: Integers, t: float, states: Array, room: int) -> Rows:
         """At their start, with room for so many events."""
         B = len(states)  # noqa: N806
         codes, counts = np.zeros((B, 2), dtype=np.int64), np.zeros(B, dtype=np.int64)
@@ -146,7 +147,7 @@ class Rows(NamedTuple):
 
 
 def _simulate_rows(
-    tables: TableSet, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
+    tables: TableSet, task: Task, rows: Rows, pending: Integers, times: list[Array]
 ) -> None:
     """Simulate some rows, in place, with a log that grows where a row needs it."""
     room, n = ROOM, rows.states.shape[1]

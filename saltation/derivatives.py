@@ -12,9 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from saltation.arrays import Array, Shape
 
 # Of functions that take real numbers only, in Python and compiled.
 _REAL_ONLY = (
@@ -43,7 +42,7 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     return _central(function, x)
 
 
-def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array | None:
+def _complex_step(function: Callable, x: Array, shape: Shape) -> Array | None:
     columns = []
     for i in range(len(x)):
         y = x.astype(np.complex128)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.compiled.limits import RESOLUTION, Limits
 from saltation.compiled.piece import flow_for, jacobians
 from saltation.compiled.system import TableSet, callback_tables
@@ -52,7 +53,7 @@ def flow_jacobians(
     duration: float,
     options: SimulationOptions | None = None,
     resolved: bool = False,
-) -> tuple[Array, Array]:
+) -> Pair:
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
     From the closed form, or from the variational equations (3.1). ``resolved`` is as

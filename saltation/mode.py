@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Pair
 from saltation.derivatives import jacobian
 
-Array = NDArray[np.float64]
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
 ScalarFunction = Callable[[float, Array, Array], float]
 _LEFT_OUT: Any = None  # a derivative that ``saltation.derivatives`` gives
@@ -31,7 +30,7 @@ class FlowMap(NamedTuple):
     """
 
     state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]] = _LEFT_OUT  # D_x, D_u
+    jacobians: Callable[[float, Array, Array, float], Pair] = _LEFT_OUT  # D_x, D_u
 
 
 class Derivative(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair, Shape
 from saltation.compiled.runge_kutta import dense_states
 from saltation.compiled.step import STEP, Log
 from saltation.events import EventRecord, Status
@@ -25,8 +26,8 @@ _BEHIND = 1e-6  # of the scale of a guard
 class Record(NamedTuple):
     """Steps and events of a simulation in order of time, as in ``Log``, and where it ended."""
 
-    edge: NDArray[np.int64]  # (K,) index of the transition, or STEP
-    knot: NDArray[np.int64]  # (K,) row of the input
+    edge: Integers  # (K,) index of the transition, or STEP
+    knot: Integers  # (K,) row of the input
     time: Array  # (K,) of the event, or of the start of the step [s]
     span: Array  # (K,) of the step's dense output [s]
     before: Array  # (K, n)
@@ -89,7 +90,7 @@ class RunDerivatives(NamedTuple):
     message: str
 
     @staticmethod
-    def of(path: PathDerivatives, n: int, inputs: tuple[int, ...], k: int) -> RunDerivatives:
+    def of(path: PathDerivatives, n: int, inputs: Shape, k: int) -> RunDerivatives:
         """Split the columns of a path: n of the start, and m + k of each of N inputs."""
         N, m = inputs
         parts: list[Any] = []
@@ -141,7 +142,7 @@ class Run:
         return self.record.events(self.system, self.inputs)
 
     @property
-    def watched(self) -> tuple[tuple[Array, Array], ...]:
+    def watched(self) -> tuple[Pair, ...]:
         """Times (K,) [s] and states (K, n) of the zeros of each ``Event`` that was given."""
         return tuple((record.time, record.before) for record in self.watching)
 
@@ -208,7 +209,7 @@ class Run:
         return self._samples[1]
 
     @property
-    def modes(self) -> NDArray[np.int64]:
+    def modes(self) -> Integers:
         """Mode (K,) of each of the states."""
         return self._samples[2]
 
@@ -288,7 +289,7 @@ class Run:
         return (*rows, Segment(mode, time, self.final_time, np.array(times), np.array(states)))
 
     @cached_property
-    def _modes(self) -> NDArray[np.int64]:
+    def _modes(self) -> Integers:
         """Mode of each row: that of a step, or that which an event led into."""
         modes, mode = np.empty(len(self.record.edge), dtype=np.int64), self.start.mode
         for row, edge in enumerate(self.record.edge):
@@ -297,7 +298,7 @@ class Run:
         return modes
 
     @cached_property
-    def _samples(self) -> tuple[Array, Array, NDArray[np.int64]]:
+    def _samples(self) -> tuple[Array, Array, Integers]:
         n, r = self.system.state_dim, self.record
         start, first = np.full((1, n), np.nan), self.start.state
         start[0, : len(first)] = first

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.systems import Array, System, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -81,7 +82,7 @@ def saltation(
 
 def _flows(
     system: System, transition: Transition, at: tuple[float, Array, Array], u_after: Array | None
-) -> tuple[Array, Array]:
+) -> Pair:
     """F- (n_source,) and F+ (n_target,) of an event at (t, x, u)."""
     t, x, u = at
     reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it

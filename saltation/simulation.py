@@ -35,16 +35,6 @@ from saltation.options import SimulationOptions
 from saltation.run import Record, Run
 from saltation.systems import Array, System
 
-__all__ = [
-    "Event",
-    "EventRecord",
-    "Run",
-    "SimulationOptions",
-    "Status",
-    "Step",
-    "simulate",
-    "simulate_step",
-]
 MOST_TIMESTEPS = 2.0**52  # of a run without end
 CALLS_A_ROW = 50  # of functions, about, which nobody counts where they are compiled
 ROWS = 256  # steps and events that a log holds before it is emptied

@@ -8,32 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltation.mode import (
-    Array,
-    Derivative,
-    FlowMap,
-    Mode,
-    ScalarFunction,
-    Transition,
-    VectorFunction,
-    zero_rate,
-)
+from saltation.arrays import Array
+from saltation.mode import Derivative as Derivative
+from saltation.mode import FlowMap as FlowMap
+from saltation.mode import Mode, Transition
+from saltation.mode import ScalarFunction as ScalarFunction
+from saltation.mode import VectorFunction as VectorFunction
+from saltation.mode import zero_rate as zero_rate
 from saltation.parameters import as_parameters, bind, with_parameters_as_inputs
 
 if TYPE_CHECKING:
     from saltation.events import Event
-
-__all__ = [
-    "Array",
-    "Derivative",
-    "FlowMap",
-    "Mode",
-    "ScalarFunction",
-    "System",
-    "Transition",
-    "VectorFunction",
-    "zero_rate",
-]
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from saltation.arrays import Shape
 from saltation.derivatives import jacobian
 from saltation.failure import place, text
 from saltation.held_inputs import held_input
@@ -34,7 +35,7 @@ class _Claim(NamedTuple):
 
     name: str
     value: Any
-    shape: tuple[int, ...]
+    shape: Shape
     truth: Any = None
 
 
@@ -103,7 +104,7 @@ def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterat
 def _claims(
     owner: Mode | Transition,
     kind: Literal["flow", "guard", "reset"],
-    shape: tuple[int, ...],
+    shape: Shape,
     at: _Point,
     by: tuple[Literal["state", "input", "time"], ...] = ("state", "input", "time"),
 ) -> Iterator[_Claim]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.held_inputs import Inputs, held_inputs
 from saltation.options import SimulationOptions
 from saltation.path_derivatives import PathDerivatives
@@ -123,7 +124,7 @@ def fundamental_matrix(
     return Variation(Phi, Gamma, end_mode, state, events, by_state, by_input, status, message)
 
 
-def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> tuple[Array, Array]:
+def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> Pair:
     """Columns of D (p, n + N m): those of the state (p, n), of the inputs (p, m) or (N, p, m).
 
     An input that is held all along is one, however many timesteps there are.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import float64, types
 
+from saltation.arrays import Shape
 from saltation.systems import Array
 
 VECTOR = types.Array(float64, 1, "C")
@@ -73,7 +74,7 @@ def _identity(value: Any) -> str:
 
 
 def check_shape(
-    function: Callable, arguments: Sequence[Any], shape: tuple[int, ...], name: str
+    function: Callable, arguments: Sequence[Any], shape: Shape, name: str
 ) -> None:
     """Refuse a function of another shape: kernels do not look at the ends of arrays.
 

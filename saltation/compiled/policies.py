@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.compiled.calls import put
 from saltation.compiled.limits import OK, Limits
 from saltation.compiled.piece import flow_for
 from saltation.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from saltation.compiled.tables import CompiledSystem
 from saltation.kernels import kernel, unlocked_kernel
-
-Array = NDArray[np.float64]
 
 
 class Reference(NamedTuple):
@@ -26,14 +24,14 @@ class Reference(NamedTuple):
 
     states: Array  # (N+1, n)
     inputs: Array  # (N, m)
-    mode: NDArray[np.int64]  # (S,) index of the mode
-    first: NDArray[np.int64]  # (S,) first knot
-    last: NDArray[np.int64]  # (S,) last knot
+    mode: Integers  # (S,) index of the mode
+    first: Integers  # (S,) first knot
+    last: Integers  # (S,) last knot
     opening: Array  # (S, 1 + n) time and state after the opening event; time NaN: none
     closing: Array  # (S, 1 + n) time and state before the closing event; time NaN: none
     ahead: Array  # (S, N, n) extension past the segment
     behind: Array  # (S, N, n) extension before it, going backward
-    known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
+    known: Integers  # (S, 2) how much of ``ahead`` and ``behind`` is there
 
 
 @kernel
@@ -114,8 +112,8 @@ class Candidates(NamedTuple):
 
     states: Array  # (C, N+1, n)
     inputs: Array  # (C, N, m)
-    modes: NDArray[np.int64]  # (C, N+1) indices of modes, -1 after a rollout has broken off
-    codes: NDArray[np.int64]  # (C,) how each has ended
+    modes: Integers  # (C, N+1) indices of modes, -1 after a rollout has broken off
+    codes: Integers  # (C,) how each has ended
     logs: Log  # with a leading axis C
 
 

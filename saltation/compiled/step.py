@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.compiled.calls import guard, has_solution, put, rate, reset
 from saltation.compiled.limits import (
     AMBIGUOUS,
@@ -61,14 +61,14 @@ class Log(NamedTuple):
     With room for polynomials the steps of integration are in it too.
     """
 
-    count: NDArray[np.int64]  # (1,)
-    knot: NDArray[np.int64]  # (capacity,)
-    edge: NDArray[np.int64]  # (capacity,) index of the transition, or STEP
-    time: NDArray[np.float64]  # (capacity,) of the event, or of the start of the step [s]
-    before: NDArray[np.float64]  # (capacity, n)
-    after: NDArray[np.float64]  # (capacity, n)
-    span: NDArray[np.float64]  # (capacity,) of the step's dense output [s]
-    C: NDArray[np.float64]  # (capacity or 0, DEGREE, n) of steps' dense output
+    count: Integers  # (1,)
+    knot: Integers  # (capacity,)
+    edge: Integers  # (capacity,) index of the transition, or STEP
+    time: Array  # (capacity,) of the event, or of the start of the step [s]
+    before: Array  # (capacity, n)
+    after: Array  # (capacity, n)
+    span: Array  # (capacity,) of the step's dense output [s]
+    C: Array  # (capacity or 0, DEGREE, n) of steps' dense output
 
     @staticmethod
     def empty(capacity: int, n: int, steps: bool = False) -> Log:
@@ -83,12 +83,12 @@ class Log(NamedTuple):
 class Course(NamedTuple):
     """Where a simulation is, and what it counts: enough to go on later."""
 
-    mode: NDArray[np.int64]  # (1,)
-    state: NDArray[np.float64]  # (n,)
-    slope: NDArray[np.float64]  # (n,) F there, where ``counts`` says that it is known
-    typical: NDArray[np.float64]  # (n,) largest size of each state in this mode so far
-    clock: NDArray[np.float64]  # see the names below
-    counts: NDArray[np.int64]
+    mode: Integers  # (1,)
+    state: Array  # (n,)
+    slope: Array  # (n,) F there, where ``counts`` says that it is known
+    typical: Array  # (n,) largest size of each state in this mode so far
+    clock: Array  # see the names below
+    counts: Integers
     guards: Guards
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from saltation.arrays import Shape
 from saltation.compiled.callbacks import Callbacks, call_shape
 from saltation.compiled.first_use import Sizes, call
 from saltation.compiled.functions import (
@@ -157,7 +158,7 @@ class _Builder:
         return TableSet(system, derivatives, self._calls, "; ".join(self._reasons))
 
     def _add(
-        self, table: FunctionTable, function: Callable, n: int, shape: tuple[int, ...], name: str
+        self, table: FunctionTable, function: Callable, n: int, shape: Shape, name: str
     ) -> None:
         """Add a function (t, x (n,), u) with values of a shape to a table."""
         slot = partial(self._calls.add, function, n, shape, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.hill import Hill
 from saltation.convergent.hill_path import HillPath, HillProblem
 from saltation.convergent.power_controller import divergence_metrics, jacobian
@@ -15,7 +16,7 @@ SLACK = 1e-9  # by which bounds [m] and powers may be missed: rounding
 
 def step_divergence(
     problem: HillProblem, path: HillPath, at_ends: bool = False
-) -> tuple[Array, Array]:
+) -> Pair:
     """D_a and D_m (N - 1,) of every step, with its velocity, where it begins or ends [1/step]."""
     positions = path.positions[1:] if at_ends else path.positions[:-1]
     at, (v_x, v_y) = problem.hill.at(*positions.T), path.velocities.T

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
+from saltation.arrays import Shape
 from saltation.saltations import saltation_matrix
 from saltation.systems import Array
 
@@ -33,13 +34,13 @@ class Image(NamedTuple):
     """What becomes of a perturbation, and the order in which it makes the guards be crossed."""
 
     image: Array  # (n,)
-    order: tuple[int, ...]
+    order: Shape
 
 
 class Piece(NamedTuple):
     """The derivative for perturbations that make the guards be crossed in one order."""
 
-    order: tuple[int, ...]
+    order: Shape
     matrix: Array  # (n, n) Xi of the last guard @ ... @ Xi of the first
     direction: Array  # (n,) of length 1, a perturbation in the piece's cone
 
@@ -98,7 +99,7 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
 
 
 def _extend(
-    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, pieces: list[Piece]
+    corner: Corner, order: Shape, matrix: Array, cone: Array, pieces: list[Piece]
 ) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)

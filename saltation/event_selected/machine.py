@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers
 from saltation.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from saltation.compiled.runge_kutta import DEGREE
 from saltation.kernels import kernel
@@ -38,9 +38,9 @@ class Machine(NamedTuple):
     slope: Array  # (n,) f there
     values: Array  # (m,) h there
     side: Array  # (m,) -1.0: a candidate, its guard ahead; +1.0: not
-    pending: NDArray[np.bool_]  # (m,) armed again while well above zero
+    pending: Flags  # (m,) armed again while well above zero
     clock: Array  # (3,) time, step to try next, and since when steps and crossings count [s]
-    counts: NDArray[np.int64]  # (3,) steps, crossings, and the guard at fault
+    counts: Integers  # (3,) steps, crossings, and the guard at fault
 
     @staticmethod
     def start(x: Array, m: int, duration: float) -> Machine:
@@ -64,11 +64,11 @@ class Log(NamedTuple):
     ``curves`` are polynomials as of ``runge_kutta.dense_output``; that of a projection is straight.
     """
 
-    count: NDArray[np.int64]  # (1,)
+    count: Integers  # (1,)
     times: Array  # (capacity,) of the ends [s]
     starts: Array  # (capacity, n)
     curves: Array  # (capacity, DEGREE, n)
-    guards: NDArray[np.int64]  # (capacity,) crossed at the end; -1 of an integration step
+    guards: Integers  # (capacity,) crossed at the end; -1 of an integration step
 
     @staticmethod
     def empty(capacity: int, n: int) -> Log:

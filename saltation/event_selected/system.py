@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags
 from saltation.compiled.limits import Limits
 from saltation.event_selected.machine import EssLimits
 from saltation.options import SimulationOptions
@@ -23,7 +23,7 @@ def _no_parameters() -> Array:
     return np.zeros(0)
 
 
-def _once() -> NDArray[np.bool_]:
+def _once() -> Flags:
     return np.zeros((0, 0), dtype=np.bool_)
 
 
@@ -54,7 +54,7 @@ class EventSelectedSystem:
     flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
     events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
     events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
-    rearm: NDArray[np.bool_] = field(default_factory=_once)  # (m, m); (0, 0): each guard once
+    rearm: Flags = field(default_factory=_once)  # (m, m); (0, 0): each guard once
     parameters: Array = field(default_factory=_no_parameters)  # p (k,)
 
     def __post_init__(self) -> None:

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.experimental import structref
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.callbacks import Callbacks
 from saltation.compiled.first_use import call
 from saltation.compiled.functions import (
@@ -28,6 +27,7 @@ from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.compiled.tables import ABSENT, TablesType
 from saltation.filters.manifolds import retraction_slope, tangent_part
 from saltation.filters.model import FilterModel, covariance_root
+from saltation.kernels import kernel
 from saltation.systems import Array, Derivative, Transition, VectorFunction
 
 # ruff: noqa: N806, N815 (the letters are the thesis's)
@@ -46,7 +46,7 @@ class Noise(NamedTuple):
     V: Array  # (modes, p, p)
     V_root: Array
     power: Array  # (modes,) of W(h), see ``ProcessNoise``
-    size: NDArray[np.int64]  # (modes,) p
+    size: Integers  # (modes,) p
 
 
 class FilterTables(NamedTuple):
@@ -60,13 +60,13 @@ class FilterTables(NamedTuple):
     measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
     guard_states: tuple[Callable, ...]  # D_x g -> (n_source,), one a transition
     reset_states: tuple[Callable, ...]  # D_x R -> (n_target, n_source)
-    slots: NDArray[np.int64]
+    slots: Integers
     call: Callbacks
     x: Array  # what callbacks read and write, see ``Callbacks``
     u: Array
     out: Array
-    tangent: NDArray[np.int64]  # (modes,) k
-    time_varying: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
+    tangent: Integers  # (modes,) k
+    time_varying: Flags  # (transitions,) whether guard and reset may depend on time
     noise: Noise
     limits: Limits
     salted: bool  # Xi at transitions; else D_x R
@@ -92,7 +92,7 @@ _FIELDS = ["system", "derivatives", *FilterTables._fields]
 structref.define_proxy(KernelTables, KernelType, _FIELDS)
 
 
-@njit(cache=True)
+@kernel
 def _by_reference(system, derivatives, f):
     return KernelTables(
         system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
@@ -223,7 +223,7 @@ class _Builder:
         )
 
     def _add(
-        self, table: FunctionTable, function: VectorFunction, n: int, shape: tuple[int, ...],
+        self, table: FunctionTable, function: VectorFunction, n: int, shape: Shape,
         name: str,
     ) -> None:  # fmt: skip
         """Add a function (t, x (n,), u) with values of a shape to a table.
@@ -254,7 +254,7 @@ class _Builder:
             self._manifolds.append([ABSENT] * 4)
             return
         k = manifold.tangent_dim
-        functions: tuple[tuple[Callable, int, tuple[int, ...]], ...] = (
+        functions: tuple[tuple[Callable, int, Shape], ...] = (
             (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
             (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
             (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
@@ -275,7 +275,7 @@ class _Builder:
         )
 
 
-def _stack(covariances: list[Array], size: int) -> tuple[Array, Array]:
+def _stack(covariances: list[Array], size: int) -> Pair:
     """Covariances and their roots, padded with zeros, each (count, size, size)."""
     stack, roots = np.zeros((2, len(covariances), size, size))
     for i, covariance in enumerate(covariances):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair
 from saltation.systems import Array
 
 ROUNDING = 1e-6  # of a bound: some rollouts work in single precision
@@ -65,8 +65,8 @@ class InputBounds:
         return np.concatenate((excess, last), axis=1)
 
     def jacobians(
-        self, states: Array, inputs: Array, knots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
+        self, states: Array, inputs: Array, knots: Integers
+    ) -> Pair:
         """See `Constraints`; of states in R^n."""
         m, count = inputs.shape[1], len(knots)
         sides = np.concatenate((-np.eye(m), np.eye(m)))

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair
 from saltation.hilqr.types import (
     Array,
     CostExpansion,
@@ -45,8 +45,8 @@ class Constraints(Protocol):
         ...
 
     def jacobians(
-        self, states: Array, inputs: Array, knots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
+        self, states: Array, inputs: Array, knots: Integers
+    ) -> Pair:
         """c_x (K, P, n) and c_u (K, P, m) at `knots` (K,) of states (N+1, nx) and inputs (N, m).
 
         What is in c_u at the last knot of all is not used.
@@ -86,8 +86,8 @@ class JoinedConstraints:
         return np.concatenate([part.values(states, inputs) for part in self.parts], axis=2)
 
     def jacobians(
-        self, states: Array, inputs: Array, knots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
+        self, states: Array, inputs: Array, knots: Integers
+    ) -> Pair:
         """See `Constraints`."""
         c_x, c_u = zip(*(part.jacobians(states, inputs, knots) for part in self.parts), strict=True)
         return np.concatenate(c_x, axis=1), np.concatenate(c_u, axis=1)

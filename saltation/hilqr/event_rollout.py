@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.limits import FULL, Limits
 from saltation.compiled.piece import jacobians_all
 from saltation.compiled.policies import Candidates, Policy, Reference, roll_out
@@ -37,7 +37,7 @@ class RolloutArrays(NamedTuple):
     states: Array  # (C, N+1, n), NaN after a rollout broke off
     inputs: Array  # (C, N, m)
     modes: Sequence[Modes]  # (C,)
-    ok: NDArray[np.bool_]  # (C,) reached the end
+    ok: Flags  # (C,) reached the end
 
 
 class EventRollout:
@@ -68,7 +68,7 @@ class EventRollout:
         ok = np.array([len(record.knots) == N + 1 for record in modes], dtype=bool)
         return RolloutArrays(states, inputs, modes, ok)
 
-    def jacobians(self, trajectory: Trajectory) -> tuple[Array, Array]:
+    def jacobians(self, trajectory: Trajectory) -> Pair:
         """A (N, n, n) and B (N, n, m) of whole timesteps, each in the mode that it began in."""
         N, m = trajectory.inputs.shape
         A, B = np.zeros((N, self._n, self._n)), np.zeros((N, self._n, m))
@@ -81,7 +81,7 @@ class EventRollout:
         return A, B
 
     def _one_policy(
-        self, x0: Array, initial_mode: int, policies: Policies, p: int, own: NDArray[np.int64]
+        self, x0: Array, initial_mode: int, policies: Policies, p: int, own: Integers
     ) -> Candidates:
         m, bounds = policies.inputs.shape[2], policies.bounds
         low, high = (-np.inf, np.inf) if bounds is None else (bounds.low, bounds.high)
@@ -103,7 +103,7 @@ class EventRollout:
                 return out
             self._room *= 8
 
-    def _empty(self, x0: Array, C: int, shape: tuple[int, ...]) -> Candidates:
+    def _empty(self, x0: Array, C: int, shape: Shape) -> Candidates:
         """Room for C candidates with N inputs (m,) each, ``shape`` (N, m), from x0."""
         n, room = self._n, self._room
         states = np.full((C, shape[0] + 1, n), np.nan)

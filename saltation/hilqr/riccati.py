@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.hilqr.bounds import Box
 from saltation.hilqr.riccati_kernel import Damping, Maps, Recursion, backward_kernel
 from saltation.hilqr.types import Array, CostExpansion, Drift, Linearisation
@@ -42,7 +43,7 @@ class Backward(NamedTuple):
         return step_size * (self.linear + step_size * self.quadratic)
 
 
-def compose(linearisation: Linearisation, variant: Variant = "xi") -> tuple[Array, Array]:
+def compose(linearisation: Linearisation, variant: Variant = "xi") -> Pair:
     """A (N, n, n) and B (N, n, m) of whole timesteps, transitions included: (5.25), (5.26).
 
     A transition multiplies by its saltation matrix, or by D_x R in the variant "dxr" (5.32).

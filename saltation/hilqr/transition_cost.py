@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.chains import chains
 from saltation.hilqr.event_linearisation import TimestepLinearisation
 from saltation.hilqr.extension import Modes
@@ -124,7 +125,7 @@ def along_events(
 
 def time_sensitivities(
     system: System, event: EventRecord, A: Array, B: Array
-) -> tuple[Array, Array]:
+) -> Pair:
     """Derivatives (n,), (m,) of an event's time by state and input of its timestep."""
     n = len(event.state_before)
     by_state, by_input = event_time_derivatives(system, event)

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from saltation.arrays import Array, Flags, Integers
 from saltation.hilqr.bounds import InputBounds
-
-Array = NDArray[np.float64]
 
 
 class Sized(Protocol):
@@ -48,7 +47,7 @@ class Policies:
     inputs: Array  # (P, N, m)
     feedforward: Array  # (P, N, m)
     gains: Array  # (P, N, m, n)
-    policy_index: NDArray[np.int64]  # (C,)
+    policy_index: Integers  # (C,)
     step_size: Array  # (C,)
     aux: Sequence[Any] = ()  # (P,) what the model recorded with each reference (modes, events)
     extend_reference: bool = True  # extend references over mode mismatches (5.3.4)
@@ -132,7 +131,7 @@ class Rollouts(NamedTuple):
     states: Array  # (C, N+1, nx)
     inputs: Array  # (C, N, m)
     cost: Array  # (C,)
-    ok: NDArray[np.bool_]  # (C,) finite, and valid in the model's own judgement
+    ok: Flags  # (C,) finite, and valid in the model's own judgement
     aux: Sequence[Any] | NDArray[Any] | None = None  # (C,) indexed by candidate
 
     def select(self, candidate: int) -> Trajectory:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from saltation.arrays import Shape
 from saltation.systems import Array
 
 COLLIDING = 1e-9  # a contact that closes more slowly is at rest [units of J_n v]
@@ -144,7 +145,7 @@ def _coefficients(mu: Array | float, contacts: Sequence[str]) -> Array:
     return np.full(len(contacts), mu, dtype=np.float64) if np.ndim(mu) == 0 else np.asarray(mu)
 
 
-def _tangents(J_t: Array, shape: tuple[int, ...], name: str) -> Array:
+def _tangents(J_t: Array, shape: Shape, name: str) -> Array:
     """J_t as float; ValueError if its shape does not fit the contacts."""
     J_t = np.asarray(J_t, dtype=np.float64)
     if J_t.shape != shape:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers
 from saltation.impacts.contact_problem import COLLIDING, ContactProblem
 from saltation.impacts.lemke_kernel import SOLVED, STATUSES
 from saltation.impacts.message import samples_message
@@ -72,8 +72,8 @@ class ImpactSet(NamedTuple):
     """Sampled outcomes of one impact."""
 
     v_plus: Array  # (S, n) velocities after it
-    terminated: NDArray[np.bool_]  # (S,) no contact closes any more
-    lcps: NDArray[np.int64]  # (S,) steps that each took
+    terminated: Flags  # (S,) no contact closes any more
+    lcps: Integers  # (S,) steps that each took
     energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
     failures: dict[str, int]  # LCPs that were not solved, by status; such a step is drawn anew
     degenerate: int = 0  # LCPs with ties, which the lexicographic rule broke
@@ -132,9 +132,9 @@ class _Run(NamedTuple):
     """Velocities and counts of all samples."""
 
     velocities: Array
-    lcps: NDArray[np.int64]
+    lcps: Integers
     growth: Array
-    endings: NDArray[np.int64]  # (chunks, statuses and ties)
+    endings: Integers  # (chunks, statuses and ties)
 
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
@@ -155,15 +155,15 @@ class _Run(NamedTuple):
         return ImpactSet(self.velocities, done, self.lcps, growth, failures, ties, message)
 
 
-def _collide(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
-    closes: NDArray[np.bool_] = velocities @ problem.J_n.T < -COLLIDING
+def _collide(problem: ContactProblem, velocities: Array) -> Flags:
+    closes: Flags = velocities @ problem.J_n.T < -COLLIDING
     return np.any(closes, axis=1)
 
 
 def _rounds(
-    problem: ContactProblem, tables: StepTables, run: _Run, rows: NDArray[np.int64],
+    problem: ContactProblem, tables: StepTables, run: _Run, rows: Integers,
     options: SamplingOptions, rng: np.random.Generator,
-) -> Iterator[NDArray[np.int64]]:  # fmt: skip
+) -> Iterator[Integers]:  # fmt: skip
     """Step all samples of ``rows`` that collide, round by round; yield the rows of each round."""
     rows = rows[_collide(problem, run.velocities[rows])]
     for _ in range(options.max_steps):
@@ -186,8 +186,8 @@ def _cover(
 
 
 def _step(
-    tables: StepTables, run: _Run, rows: NDArray[np.int64], limits: Array, cover: Array
-) -> NDArray[np.bool_]:
+    tables: StepTables, run: _Run, rows: Integers, limits: Array, cover: Array
+) -> Flags:
     alive = np.zeros(len(rows), dtype=np.bool_)
     endings = run.endings[rows[0] // CHUNK if len(rows) else 0]
     arrays = (run.velocities, run.lcps, run.growth, endings, alive)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
 from saltation.convergent.rotary.divergence import average_divergence
 from saltation.convergent.rotary.model import flow
@@ -140,7 +141,7 @@ def _stretched(seed: SwingUp, waypoints: int) -> Array:
     return np.concatenate([states.ravel(), np.interp(wanted, own, seed.torques)])
 
 
-def _bounds(options: SwingUpOptions) -> tuple[Array, Array]:
+def _bounds(options: SwingUpOptions) -> Pair:
     """Of the variables: start and end fixed, the arm and the torque within their limits."""
     high = np.full((options.waypoints, 4), np.inf)
     high[:, 0] = options.arm_limit

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.cholesky import solve_lower
 from saltation.compiled.calls import put
 from saltation.compiled.limits import OK
@@ -26,11 +26,11 @@ VANISHED = -745.0  # the exponential of less is zero
 class Cloud(NamedTuple):
     """N particles; modes by index, states padded with zeros."""
 
-    modes: NDArray[np.int64]  # (N,)
-    states: NDArray[np.float64]  # (N, n)
-    log_weights: NDArray[np.float64]  # (N,), of weights with the sum 1
-    events: NDArray[np.int64]  # (N,) in the last step
-    codes: NDArray[np.int64]  # (N,) how the last step ended
+    modes: Integers  # (N,)
+    states: Array  # (N, n)
+    log_weights: Array  # (N,), of weights with the sum 1
+    events: Integers  # (N,) in the last step
+    codes: Integers  # (N,) how the last step ended
 
     @staticmethod
     def empty(count: int, n: int) -> Cloud:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.compiled.calls import guard
 from saltation.compiled.limits import OK
 from saltation.compiled.piece import flow_for
@@ -46,8 +46,8 @@ class Mixture(NamedTuple):
     weights: Array  # (modes,), zero where there is none
     means: Array  # (modes, n)
     Sigmas: Array  # (modes, k, k)
-    transitions: NDArray[np.int64]  # (modes,) in the last step
-    codes: NDArray[np.int64]  # (modes,) how the last step went
+    transitions: Integers  # (modes,) in the last step
+    codes: Integers  # (modes,) how the last step went
 
     @staticmethod
     def empty(model: ModelTables) -> Mixture:

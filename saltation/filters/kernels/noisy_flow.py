@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array
 from saltation.compiled.calls import put, reset
 from saltation.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION
 from saltation.compiled.runge_kutta import finite
@@ -33,8 +33,8 @@ class Draws(NamedTuple):
     """Standard normal numbers of one timestep: from tables, or by a key where they are empty."""
 
     key: np.uint64
-    process: NDArray[np.float64]  # (PIECES, n) of pieces of flow
-    reset: NDArray[np.float64]  # (PIECES, n) of transitions
+    process: Array  # (PIECES, n) of pieces of flow
+    reset: Array  # (PIECES, n) of transitions
 
 
 @kernel
