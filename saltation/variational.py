@@ -20,6 +20,7 @@ from saltation.systems import Array, System
 
 _ROUNDING = 1e-9  # of a covariance, relative
 
+
 class Variation(NamedTuple):
     """Derivatives of a hybrid flow over a duration, and where that flow went.
 

@@ -57,9 +57,7 @@ class Callbacks(types.WrapperAddressProtocol):
         first_use.calls += 1
         return np.float64(self._evaluate(number, t))
 
-    def add(
-        self, function: Callable, n: int, shape: Shape, name: str, step: bool = False
-    ) -> int:
+    def add(self, function: Callable, n: int, shape: Shape, name: str, step: bool = False) -> int:
         """Number of a function (t, x (n,), u), or (t, x, u, h) with ``step``, of a given shape."""
         x, u, out, h = self.x[:n], self._u, self.out, self.x[-1:]
 

@@ -73,9 +73,7 @@ def _identity(value: Any) -> str:
     return f"{type(value)}{value!r}"
 
 
-def check_shape(
-    function: Callable, arguments: Sequence[Any], shape: Shape, name: str
-) -> None:
+def check_shape(function: Callable, arguments: Sequence[Any], shape: Shape, name: str) -> None:
     """Refuse a function of another shape: kernels do not look at the ends of arrays.
 
     Raises:

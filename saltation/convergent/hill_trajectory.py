@@ -105,9 +105,7 @@ class HillTrajectory:
         else:
             yield resampled(seed, self.options.waypoints)
 
-    def _without_constraint(
-        self, free: Nlp, problem: HillProblem, starts: list[Pair]
-    ) -> Pair:
+    def _without_constraint(self, free: Nlp, problem: HillProblem, starts: list[Pair]) -> Pair:
         """The best that the starts lead to where neither (2.22) nor (2.23) is asked."""
         bounds = self._bounds(problem)
         found = [free.solve(self._guess(*start), *bounds) for start in starts]

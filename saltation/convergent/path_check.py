@@ -14,9 +14,7 @@ _STEEP = 30.0  # times as steep as where the ground is called almost level
 SLACK = 1e-9  # by which bounds [m] and powers may be missed: rounding
 
 
-def step_divergence(
-    problem: HillProblem, path: HillPath, at_ends: bool = False
-) -> Pair:
+def step_divergence(problem: HillProblem, path: HillPath, at_ends: bool = False) -> Pair:
     """D_a and D_m (N - 1,) of every step, with its velocity, where it begins or ends [1/step]."""
     positions = path.positions[1:] if at_ends else path.positions[:-1]
     at, (v_x, v_y) = problem.hill.at(*positions.T), path.velocities.T

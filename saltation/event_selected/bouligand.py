@@ -98,9 +98,7 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
     return pieces
 
 
-def _extend(
-    corner: Corner, order: Shape, matrix: Array, cone: Array, pieces: list[Piece]
-) -> None:
+def _extend(corner: Corner, order: Shape, matrix: Array, cone: Array, pieces: list[Piece]) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)
     if direction is None:

@@ -64,9 +64,7 @@ class InputBounds:
         last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
         return np.concatenate((excess, last), axis=1)
 
-    def jacobians(
-        self, states: Array, inputs: Array, knots: Integers
-    ) -> Pair:
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
         """See `Constraints`; of states in R^n."""
         m, count = inputs.shape[1], len(knots)
         sides = np.concatenate((-np.eye(m), np.eye(m)))

@@ -44,9 +44,7 @@ class Constraints(Protocol):
         """C (C, N+1, P) of states (C, N+1, nx) and inputs (C, N, m)."""
         ...
 
-    def jacobians(
-        self, states: Array, inputs: Array, knots: Integers
-    ) -> Pair:
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
         """c_x (K, P, n) and c_u (K, P, m) at `knots` (K,) of states (N+1, nx) and inputs (N, m).
 
         What is in c_u at the last knot of all is not used.
@@ -85,9 +83,7 @@ class JoinedConstraints:
         """See `Constraints`."""
         return np.concatenate([part.values(states, inputs) for part in self.parts], axis=2)
 
-    def jacobians(
-        self, states: Array, inputs: Array, knots: Integers
-    ) -> Pair:
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
         """See `Constraints`."""
         c_x, c_u = zip(*(part.jacobians(states, inputs, knots) for part in self.parts), strict=True)
         return np.concatenate(c_x, axis=1), np.concatenate(c_u, axis=1)

@@ -123,9 +123,7 @@ def along_events(
             A, B = jump.flow_state @ A, jump.flow_state @ B + jump.flow_input
 
 
-def time_sensitivities(
-    system: System, event: EventRecord, A: Array, B: Array
-) -> Pair:
+def time_sensitivities(system: System, event: EventRecord, A: Array, B: Array) -> Pair:
     """Derivatives (n,), (m,) of an event's time by state and input of its timestep."""
     n = len(event.state_before)
     by_state, by_input = event_time_derivatives(system, event)

@@ -185,9 +185,7 @@ def _cover(
     return cover * np.exp(rng.normal(size=cover.shape)) if options.random_covering else cover
 
 
-def _step(
-    tables: StepTables, run: _Run, rows: Integers, limits: Array, cover: Array
-) -> Flags:
+def _step(tables: StepTables, run: _Run, rows: Integers, limits: Array, cover: Array) -> Flags:
     alive = np.zeros(len(rows), dtype=np.bool_)
     endings = run.endings[rows[0] // CHUNK if len(rows) else 0]
     arrays = (run.velocities, run.lcps, run.growth, endings, alive)

@@ -39,6 +39,22 @@ run = sa.simulate(ball, 1, [1.0, 0.0], 1.5)
 print(len(run.events), run.at(0.3)[1].shape, run.derivatives.state.shape, len(compiled))
 """
 
+WORKER = """
+import sys
+import numpy as np
+import saltation as sa
+from saltation.compiled import first_use
+first_use.PATIENCE, first_use._is_kept = 100, lambda kernel, sizes: False
+first_use._COMPILE = "import time; print(file=open('started', 'a')); time.sleep(30)  # {} {}"
+fall = sa.Mode("flight", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
+for _ in range(3):
+    sa.simulate(sa.System({1: fall}, []), 1, [1.0, 0.0], 1.5)
+print("done", flush=True)
+sys.stdin.read()
+for _, compiler in first_use._compilers.values():
+    compiler.kill()
+"""
+
 
 @pytest.fixture(autouse=True)
 def way(request, monkeypatch):
@@ -142,6 +158,22 @@ def test_what_takes_long_is_compiled_meanwhile_by_another_process(way, monkeypat
     status[0] = 0
     assert np.array_equal(simulate(bouncing_ball(), FALLING, START, 1.5).y, run.y)
     assert first_use._compiled
+
+
+def test_of_many_workers_one_compiles(tmp_path):
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER], cwd=tmp_path, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for worker in workers:
+        assert worker.stdout.readline()
+    for worker in workers:
+        worker.communicate()
+    assert (tmp_path / "started").read_text() == "\n"
 
 
 def test_compile_kernels_leaves_nothing_to_python(way, monkeypatch):
