@@ -25,7 +25,7 @@ from saltation.compiled.functions import (
     with_compiled_fillers,
     zero_matrix,
 )
-from saltation.compiled.native import example, global_values, same_values
+from saltation.compiled.native import example, global_values, recompile, same_values
 from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
@@ -97,8 +97,11 @@ def native_tables(system: System) -> TableSet:
     of their module go into the machine code: when one has changed they are compiled anew.
     """
     known = getattr(system, "_native_tables", None)
-    values = global_values(_functions(system))
+    functions = _functions(system)
+    values = global_values(functions)
     if known is None or not same_values(known[1], values):
+        if known is not None:  # what is called beside kernels, and derivatives, see them too
+            recompile(functions)
         known = _Builder(system, True).tables(), values
         object.__setattr__(system, "_native_tables", known)
     return known[0]

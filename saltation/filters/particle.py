@@ -197,6 +197,8 @@ def check_densities(model: FilterModel) -> None:
     Raises:
         ValueError: a mode lives on a manifold, or a V is not positive definite.
     """
+    if any(model.guard_noise.values()):
+        raise ValueError("guard_noise: particles know where guards are; make the offset a state")
     if model.manifolds:
         raise ValueError(
             f"modes {sorted(model.manifolds)} live on manifolds; particles take states of R^n:"

@@ -22,7 +22,7 @@ from saltation.compiled.functions import (
     zero_matrix,
 )
 from saltation.compiled.limits import Limits
-from saltation.compiled.native import check_shape, example, global_values, same_values
+from saltation.compiled.native import check_shape, example, global_values, recompile, same_values
 from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.compiled.tables import ABSENT, TablesType
 from saltation.filters.manifolds import retraction_slope, tangent_part
@@ -43,6 +43,7 @@ class Noise(NamedTuple):
     Q_root: Array
     W_R: Array  # (transitions, k, k)
     W_R_root: Array
+    W_g: Array  # (transitions,)
     V: Array  # (modes, p, p)
     V_root: Array
     power: Array  # (modes,) of W(h), see ``ProcessNoise``
@@ -167,10 +168,13 @@ def model_tables(
     base = (native_tables if native_code else callback_tables)(model.system)
     functions = [f for one in measurements for f in (one.function, one.state)]
     functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
-    values = global_values([f for f in functions if not isinstance(f, Derivative)])
+    given = [f for f in functions if not isinstance(f, Derivative)]
+    values = global_values(given)
     cache = model.__dict__.setdefault("_tables", {})
     entry = cache.get(native_code)
     if entry is None or entry[0] is not base or not same_values(entry[1], values):
+        if entry is not None:
+            recompile(given)
         own = _Builder(model, native_code).tables()
         both = [ModelTables(base, own._replace(salted=each)) for each in (False, True)]
         entry = cache[native_code] = base, values, both
@@ -269,6 +273,7 @@ class _Builder:
         return Noise(
             *_stack([model.process[mode].Q for mode in modes], self._k),
             *_stack([model.reset_noise.get((e.source, e.target), none) for e in edges], self._k),
+            np.array([model.guard_noise.get((e.source, e.target), 0.0) for e in edges], np.float64),
             *_stack(V, self._p),
             power=np.array([float(model.process[mode].power) for mode in modes]),
             size=np.array([len(one) for one in V]),

@@ -123,10 +123,13 @@ def test_functions_of_numba_are_compiled_as_ever(way, monkeypatch):
     eager = System({1: Mode("air", 2, 0, fall)}, [])
     assert same(*both(way, lambda: (simulate(eager, 1, START, 1.0).final_state,)))
     way(compiled=False)
-    slow = System({1: Mode("air", 1, 0, njit(lambda t, x, u: np.array([SPEED])))}, [])
+    pace = njit(lambda: SPEED)
+    slow = System({1: Mode("air", 1, 0, njit(lambda t, x, u: pace() * x))}, [])
     for speed in (1.0, 2.0):
         monkeypatch.setitem(globals(), "SPEED", speed)
-        assert simulate(slow, 1, [0.0], 1.0).final_state == approx([speed])
+        run = simulate(slow, 1, [1.0], 1.0)
+        ends = run.final_state[0], run.derivatives.state[0, 0]
+        assert ends == approx([np.exp(speed)] * 2)
 
 
 def test_first_calls_compile_nothing(tmp_path):

@@ -12,6 +12,8 @@ from saltation.compiled.calls import flow, guard, reset
 from saltation.filters.kernels.functions import (
     derivatives_by_time,
     guard_gradient,
+    on_manifold,
+    part,
     reset_jacobian,
     tangent_map,
 )
@@ -85,14 +87,18 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
         if e < 0 or (cycle and not by_flow):
             break
     transverse = not (by_flow and is_deep_inside(f, first, t, before, u))
-    transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x)
+    transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x, noise)
     D = tangent_map(f, D, s.source[first], before, mode, x)
     return Jump(mode, x, D, noise, origin, transitions, cycle, transverse)
 
 
 @kernel
-def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
-    """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
+def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after, noise):
+    """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds.
+
+    An offset of the guard of variance W_g makes the event later by offset / rate, and the state
+    after it different by the same change of flow: that is added to ``noise`` (k_target, k_target).
+    """
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)
     rate = derivatives_by_time(f, e, t, x, u)[0]
     for i in range(len(x)):
@@ -104,4 +110,6 @@ def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
         for i in range(D.shape[0]):
             for j in range(len(x)):
                 D[i, j] += change[i] * gradient[j] / rate
+        late = times(part(f, mode, after), change) if on_manifold(f, mode) else change
+        add(noise, np.outer(late, late), f.noise.W_g[e] / (rate * rate))
     return True

@@ -46,6 +46,7 @@ from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 from saltation.systems import Array
 
+HALVINGS = 50  # that find the share of a measurement which leads to a guard
 SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
 
 
@@ -189,12 +190,15 @@ def keep_finite(f: KernelTables, before: Gaussian, after: Result):
 
 
 @kernel
-def innovation(f: KernelTables, g: Gaussian, u, y):
-    """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p)."""
+def innovation(f: KernelTables, g: Gaussian, u, y, share):
+    """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p).
+
+    Of a ``share`` of a measurement, whose noise is V / share: shares of 1 in all are the whole.
+    """
     p = f.noise.size[g.mode]
     expected, C = measurement(f, g.mode, g.t, g.x, u), measurement_jacobian(f, g.mode, g.t, g.x, u)
     S = sandwich(C, g.Sigma)
-    add(S, f.noise.V[g.mode], 1.0)
+    add(S, f.noise.V[g.mode], 1.0 / share)
     L, definite = cholesky(S)
     residual = y - expected
     if not (definite and finite(residual)):
@@ -207,8 +211,8 @@ def innovation(f: KernelTables, g: Gaussian, u, y):
 
 
 @kernel
-def update(f: KernelTables, g: Gaussian, u, y):
-    """Lines 13-15 with Joseph's form of (4.11), and the innovation; no guards are looked at.
+def update(f: KernelTables, g: Gaussian, u, y, share):
+    """Lines 13-15 with Joseph's form of (4.11), and the ``innovation``; no guards are looked at.
 
     Sigma becomes (I - K C) Sigma (I - K C)' + K V K': symmetric and positive semidefinite
     whatever the rounding in K. The code is WRONG_SIZE where y is not of the mode's size, NO_GAIN
@@ -217,14 +221,14 @@ def update(f: KernelTables, g: Gaussian, u, y):
     if len(y) != f.noise.size[g.mode]:
         nothing = Innovation(np.zeros(0), np.zeros((0, 0)), np.nan, -np.inf)
         return Result(g, 0, WRONG_SIZE, -np.inf), nothing
-    nu, C, L = innovation(f, g, u, y)
+    nu, C, L = innovation(f, g, u, y, share)
     if not nu.log_likelihood > -np.inf:
         return Result(g, 0, NO_GAIN, -np.inf), nu
     K = solve(L, product(C, g.Sigma)).T.copy()  # (4.9)
     keep = np.eye(K.shape[0])
     add(keep, product(K, C), -1.0)
     Sigma = sandwich(keep, g.Sigma)
-    add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0)
+    add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0 / share)
     step = times(K, nu.residual)
     Sigma = transport_covariance(f, g.mode, g.x, step, Sigma)
     after = Gaussian(g.mode, g.t, retract(f, g.mode, g.x, step), Sigma)
@@ -232,13 +236,35 @@ def update(f: KernelTables, g: Gaussian, u, y):
 
 
 @kernel
-def correct(f: KernelTables, g: Gaussian, u, y):
-    """Lines 13-20: an update, then the transitions whose guard sets hold the mean."""
-    result, nu = update(f, g, u, y)
-    if result.code != OK:
-        return result, nu
-    first = moved_through(f.system, g.mode, g.t, g.x, result.g.x, u)
-    return keep_finite(f, result.g, instant_transitions(f, result.g, u, first)), nu
+def correct(f: KernelTables, g: Gaussian, u, y, split):
+    """Lines 13-20: an update, then the transitions whose guard sets hold the mean.
+
+    With ``split`` the update ends on the guard that the mean passes, and what is left of the
+    measurement follows in the next mode (4.5.4).
+    """
+    s, left, transitions, code, late = f.system, 1.0, 0, OK, -np.inf
+    result, nu = update(f, g, u, y, left)
+    visited = np.zeros(len(s.dims), dtype=np.bool_)
+    while result.code == OK:
+        first = moved_through(s, g.mode, g.t, g.x, result.g.x, u)
+        e = first if first >= 0 else guard_set(s, g.mode, g.t, result.g.x, u, f.limits)
+        if not split or e < 0 or guard(s, e, g.t, g.x, u) <= 0.0 or visited[g.mode]:
+            r = instant_transitions(f, result.g, u, first)
+            code = r.code if r.code != OK else code
+            after = Result(r.g, transitions + r.transitions, code, max(late, r.split))
+            return keep_finite(f, result.g, after), nu
+        low, high, late = 0.0, left, max(late, split_until(f, e, result.g, u))
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if guard(s, e, g.t, update(f, g, u, y, middle)[0].g.x, u) > 0.0:
+                low = middle
+            else:
+                high = middle
+        visited[g.mode], on_guard = True, update(f, g, u, y, high)[0].g
+        g, j = after_jump(f, on_guard, e, u, np.bool_(False), np.zeros_like(visited))
+        transitions, left = transitions + j.transitions, max(left - high, 0.5**HALVINGS)
+        code, result = code if j.transverse else NOT_TRANSVERSE, update(f, g, u, y, left)[0]
+    return result if transitions == 0 else Result(g, transitions, code, late), nu
 
 
 @kernel

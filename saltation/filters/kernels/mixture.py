@@ -247,7 +247,7 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
         if f.noise.size[mode] != p:
             weights[mode] = 0.0
         elif weights[mode] > 0.0:
-            nu = innovation(f, gaussian(f, mixture, mode, t), u, y)[0]
+            nu = innovation(f, gaussian(f, mixture, mode, t), u, y, 1.0)[0]
             logs[mode], code = nu.log_likelihood + np.log(weights[mode]), NO_LIKELIHOOD
             expected[mode], S[mode] = y - nu.residual, nu.S
     best = np.max(logs)
@@ -257,7 +257,7 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
     for mode in range(modes):
         if logs[mode] > -np.inf:
             before = gaussian(f, mixture, mode, t)
-            result = update(f, before, u, y)[0]
+            result = update(f, before, u, y, 1.0)[0]
             g, more = transitions_unless_split(f, before, result.g, u, split.certain)
             status = mixture.codes[mode] if result.code == OK else result.code
             transitions = mixture.transitions[mode] + more
