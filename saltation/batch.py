@@ -49,12 +49,12 @@ class Batch(NamedTuple):
     @property
     def ok(self) -> Flags:
         """Which of them reached the end (B,)."""
-        return np.array([status == "ok" for status in self.status], dtype=bool)
+        return np.array([status == "ok" for status in self.status], bool)
 
     @property
     def counts(self) -> Integers:
         """Number of events (B,)."""
-        return np.array([len(times) for times in self.event_times], dtype=np.int64)
+        return np.array([len(times) for times in self.event_times], np.int64)
 
 
 def simulate_batch(
@@ -84,7 +84,7 @@ def simulate_batch(
         ValueError: a time is not finite or the duration negative, there is no such mode, or an
             array has another shape.
     """
-    durations = np.array(np.broadcast_to(duration, len(states)), dtype=np.float64)
+    durations = np.array(np.broadcast_to(duration, len(states)), float)
     if not (np.all((durations >= 0.0) & (durations < np.inf)) and np.isfinite(t)):
         raise ValueError(
             f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
@@ -97,7 +97,7 @@ def simulate_batch(
         system.outgoing(int(mode))
     numbers = list(system.modes)
     index = np.searchsorted(np.sort(numbers), np.broadcast_to(modes, len(states)))
-    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, dtype=np.float64), ROOM)
+    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, float), ROOM)
     tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
@@ -142,7 +142,7 @@ class Rows(NamedTuple):
     def at(modes: Integers, t: float, states: Array, room: int) -> Rows:
         """At their start, with room for so many events."""
         B = len(states)  # noqa: N806
-        codes, counts = np.zeros((B, 2), dtype=np.int64), np.zeros(B, dtype=np.int64)
+        codes, counts = np.zeros((B, 2), np.int64), np.zeros(B, np.int64)
         return Rows(modes, states, np.full(B, t), codes, np.zeros((B, room)), counts)
 
 
@@ -194,7 +194,7 @@ def _messages(
 @unlocked_kernel
 def simulate_all(s, task: Task, log: Log, rows: Rows):
     """Simulate every row, in place."""
-    states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)
+    states, until = rows.states, np.zeros(len(s.source), np.bool_)
     for b in range(len(states)):
         log.count[0], t = 0, rows.times[b]
         duration = task.durations[b]

@@ -31,7 +31,7 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     Accurate to rounding if the function accepts complex numbers and is analytic, else to about
     1e-10 of its scale. NaN if the function is not finite at x.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(x, float)
     shape = np.shape(function(x.copy()))
     if not len(x):
         return np.zeros((*shape, 0))

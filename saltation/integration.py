@@ -21,7 +21,7 @@ def integrate(
 ) -> Array:
     """Solution (n,) after ``duration`` seconds, which may be negative; NaN when it has none."""
     mode = Mode("field", len(y), 0, lambda s, x, u: field(s, x))
-    return flow_state(mode, t, np.asarray(y, dtype=np.float64), np.zeros(0), duration, options)
+    return flow_state(mode, t, np.asarray(y, float), np.zeros(0), duration, options)
 
 
 def flow_state(

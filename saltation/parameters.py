@@ -95,7 +95,7 @@ def as_parameters(parameters: Any) -> Array:
     Raises:
         ValueError: they are no vector of finite numbers.
     """
-    p = np.array(parameters, dtype=np.float64)
+    p = np.array(parameters, float)
     if p.ndim != 1 or not np.all(np.isfinite(p)):
         raise ValueError(f"parameters {parameters!r}: give a vector of finite numbers")
     return p

@@ -291,7 +291,7 @@ class Run:
     @cached_property
     def _modes(self) -> Integers:
         """Mode of each row: that of a step, or that which an event led into."""
-        modes, mode = np.empty(len(self.record.edge), dtype=np.int64), self.start.mode
+        modes, mode = np.empty(len(self.record.edge), np.int64), self.start.mode
         for row, edge in enumerate(self.record.edge):
             mode = mode if edge == STEP else self.system.transitions[edge].target
             modes[row] = mode

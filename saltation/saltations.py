@@ -52,7 +52,7 @@ def saltation_matrix(
         reset_time: D_t R (n_target,), or zero.
         minimum_rate: slowest fall of the guard that counts as transverse [units of g per s].
     """
-    D_xR = np.asarray(reset_state, dtype=np.float64)
+    D_xR = np.asarray(reset_state, float)
     rate = float(guard_time + guard_state @ flow_before)
     if not rate < -minimum_rate:
         return Saltation(D_xR, D_xR, rate, "not_transverse")
@@ -106,7 +106,7 @@ def input_saltation(
     thesis has no such term. It is zero where neither guard nor reset depends on the input, and
     where a guard that does (a contact force) leads to the same flow by an identity reset (3.12).
     """
-    D_uR = np.asarray(transition.reset_input(t, x, u), dtype=np.float64)
+    D_uR = np.asarray(transition.reset_input(t, x, u), float)
     jump = saltation(system, transition, t, x, u, u_after)
     if not jump.ok:
         return D_uR

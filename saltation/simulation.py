@@ -112,7 +112,7 @@ def simulate(
         status, message = "no_event", failure.no_event(system, *simulation.place, u)
     whole = np.array(used) if used else u[None]
     record, watched = simulation.record()
-    times = None if t_eval is None else np.array(t_eval, dtype=np.float64)
+    times = None if t_eval is None else np.array(t_eval, float)
     return Run(
         system, simulation.start, record, whole, np.array(ends), status, message, watched, times
     )
@@ -178,7 +178,7 @@ class _Simulation:
         steps: bool,
     ) -> None:  # fmt: skip
         system.outgoing(mode)
-        state, n = np.array(x, dtype=np.float64), system.modes[mode].state_dim
+        state, n = np.array(x, float), system.modes[mode].state_dim
         if state.shape != (n,):
             raise ValueError(f"the state has shape {state.shape}; mode {mode} takes ({n},)")
         if not np.isfinite(t):
@@ -200,7 +200,7 @@ class _Simulation:
             event for event in events for mode in system.modes for _ in event.edges(mode)
         ]
         terminal = [event.terminal for event in self._watched]
-        self._stop = np.array(terminal + [until is not None] * len(system.transitions), dtype=bool)
+        self._stop = np.array(terminal + [until is not None] * len(system.transitions), bool)
 
     @property
     def place(self) -> tuple[int, float, Array]:

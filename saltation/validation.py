@@ -74,7 +74,7 @@ def check_system(
 
 
 def _states(mode: Mode, samples: ArrayLike) -> Array:
-    states = np.asarray(samples, dtype=np.float64)
+    states = np.asarray(samples, float)
     if states.size and (states.ndim != 2 or states.shape[1] != mode.state_dim):
         raise ValueError(
             f"samples of mode {mode.name} have shape {states.shape}; give (K, {mode.state_dim})"

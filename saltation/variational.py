@@ -50,7 +50,7 @@ class Variation(NamedTuple):
         Raises:
             ValueError: Sigma has another shape, is not symmetric, or has a negative eigenvalue.
         """
-        Sigma, n = np.asarray(Sigma, dtype=np.float64), self.Phi.shape[1]
+        Sigma, n = np.asarray(Sigma, float), self.Phi.shape[1]
         scale = _ROUNDING * float(np.max(np.abs(Sigma), initial=0.0))
         if (
             Sigma.shape != (n, n)
@@ -96,7 +96,7 @@ def fundamental_matrix(
     Raises:
         ValueError: the mode, a length of time, or the inputs do not fit the system.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(x, float)
     steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
     path = PathDerivatives(
         system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian,

@@ -59,7 +59,7 @@ class Guards(NamedTuple):
 @kernel
 def guards_unseen(count):
     """``Guards`` of so many transitions, before any is looked at."""
-    number, whole = np.zeros((4, count)), np.zeros(count, dtype=np.int64)
+    number, whole = np.zeros((4, count)), np.zeros(count, np.int64)
     return Guards(number[0], number[1], whole, number[2], number[3], whole != 0)
 
 

@@ -121,7 +121,7 @@ class Candidates(NamedTuple):
 def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
     """Roll one policy out at every step size, into ``out``."""
     states, inputs, logs = out.states, out.inputs, out.logs
-    until = np.zeros(len(s.source), dtype=np.bool_)
+    until = np.zeros(len(s.source), np.bool_)
     for c in range(len(policy.step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],

@@ -73,9 +73,9 @@ class Log(NamedTuple):
     @staticmethod
     def empty(capacity: int, n: int, steps: bool = False) -> Log:
         """Room for ``capacity`` events, or events and steps, of states with up to n numbers."""
-        whole, states = np.zeros(capacity, dtype=np.int64), np.zeros((2, capacity, n))
+        whole, states = np.zeros(capacity, np.int64), np.zeros((2, capacity, n))
         return Log(
-            np.zeros(1, dtype=np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
+            np.zeros(1, np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
             states[1], np.zeros(capacity), np.zeros((capacity if steps else 0, DEGREE, n)),
         )  # fmt: skip
 
@@ -95,7 +95,7 @@ class Course(NamedTuple):
 @kernel
 def course_from(s: CompiledSystem, mode, t, x, span):
     """A ``Course`` of ``span`` seconds at its start, in the mode of an index, from a padded x."""
-    clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, dtype=np.int64)
+    clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, np.int64)
     number, guards = np.array([mode]), guards_unseen(len(s.source))
     return Course(number, x.copy(), np.zeros_like(x), np.abs(x), clock, counts, guards)
 

@@ -215,7 +215,7 @@ class _Builder:
         modes, edges = self._system.modes, self._system.transitions
         index = {number: i for i, number in enumerate(modes)}
         rows = (self._flows, self._guards, self._resets, self._solutions)
-        slots = np.full((len(rows), max(len(modes), len(edges), 1)), ABSENT, dtype=np.int64)
+        slots = np.full((len(rows), max(len(modes), len(edges), 1)), ABSENT, np.int64)
         for row, table in zip(slots, rows, strict=True):
             row[: len(table.slots)] = table.slots
         calls = self._calls
@@ -229,12 +229,12 @@ class _Builder:
             x=calls.x,
             u=calls.u,
             out=calls.out,
-            source=np.array([index[e.source] for e in edges], dtype=np.int64),
-            target=np.array([index[e.target] for e in edges], dtype=np.int64),
-            rest=np.array([e.rest for e in edges], dtype=np.bool_),
-            on_edge=np.array([e.on == "edge" for e in edges], dtype=np.bool_),
-            watch=np.array([e.watch for e in edges], dtype=np.bool_),
-            dims=np.array([mode.state_dim for mode in modes.values()], dtype=np.int64),
+            source=np.array([index[e.source] for e in edges], np.int64),
+            target=np.array([index[e.target] for e in edges], np.int64),
+            rest=np.array([e.rest for e in edges], bool),
+            on_edge=np.array([e.on == "edge" for e in edges], bool),
+            watch=np.array([e.watch for e in edges], bool),
+            dims=np.array([mode.state_dim for mode in modes.values()], np.int64),
             disturbance=np.zeros(self._system.state_dim),
         )
 

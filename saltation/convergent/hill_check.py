@@ -66,7 +66,7 @@ def _six(derivatives: Derivatives, place: Array) -> Array:
     except Exception as error:  # a person's function may raise anything
         raise ValueError(f"derivatives({_words(place)}) raised {error!r}") from error
     try:
-        six = np.array(given, dtype=np.float64)
+        six = np.array(given, float)
     except (TypeError, ValueError):
         six = np.zeros(0)
     if six.shape != (6,) or not np.all(np.isfinite(six)):

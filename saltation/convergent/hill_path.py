@@ -110,7 +110,7 @@ def checked(path: HillPath) -> HillPath:
     """
     try:
         positions, powers = (
-            np.ascontiguousarray(numbers, dtype=np.float64)
+            np.ascontiguousarray(numbers, float)
             for numbers in (path.positions, path.powers)
         )
     except (AttributeError, TypeError, ValueError) as error:
@@ -131,7 +131,7 @@ def no_path(status: PathStatus, message: str) -> HillPath:
 def _two(name: str, given: object, asked: str) -> Array:
     """Two finite numbers; ValueError where what was given is something else."""
     try:
-        numbers = np.array(given, dtype=np.float64)
+        numbers = np.array(given, float)
     except (TypeError, ValueError):
         numbers = np.zeros(0)
     if numbers.shape != (2,) or not np.all(np.isfinite(numbers)):

@@ -79,7 +79,7 @@ class Nlp:
         self.options, self._groups = options or NlpOptions(), tuple(groups)
         q = ca.SX(0, 1) if parameters is None else parameters
         g = ca.vertcat(*(group.expression for group in self._groups))
-        rows = np.array([group.expression.numel() for group in self._groups], dtype=int)
+        rows = np.array([group.expression.numel() for group in self._groups], int)
         self._low = np.repeat([group.low for group in self._groups], rows)
         self._high = np.repeat([group.high for group in self._groups], rows)
         self._names = [

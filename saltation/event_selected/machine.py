@@ -45,10 +45,10 @@ class Machine(NamedTuple):
     @staticmethod
     def start(x: Array, m: int, duration: float) -> Machine:
         """B of them in the states x (B, n) at time 0: each array has a leading axis B."""
-        b, counts = len(x), np.zeros((len(x), 3), dtype=np.int64)
+        b, counts = len(x), np.zeros((len(x), 3), np.int64)
         counts[:, GUARD] = -1
         clock = np.column_stack([np.zeros(b), np.full(b, duration), np.zeros(b)])
-        pending = np.zeros((b, m), dtype=np.bool_)
+        pending = np.zeros((b, m), bool)
         return Machine(
             x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), pending, clock, counts
         )
@@ -73,9 +73,9 @@ class Log(NamedTuple):
     @staticmethod
     def empty(capacity: int, n: int) -> Log:
         """Room for as many pieces."""
-        guards = np.zeros(capacity, dtype=np.int64)
+        guards = np.zeros(capacity, np.int64)
         states, curves = np.zeros((capacity, n)), np.zeros((capacity, DEGREE, n))
-        return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, guards)
+        return Log(np.zeros(1, np.int64), np.zeros(capacity), states, curves, guards)
 
     def trim(self) -> Log:
         """The rows that are filled."""

@@ -24,7 +24,7 @@ def _no_parameters() -> Array:
 
 
 def _once() -> Flags:
-    return np.zeros((0, 0), dtype=np.bool_)
+    return np.zeros((0, 0), bool)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class EventSelectedSystem:
                 f"system {self.name}: {self.state_dim} states and {m} events; give 1 or more states"
             )
         given = np.zeros((m, m)) if np.size(self.rearm) == 0 else self.rearm
-        rearm = np.ascontiguousarray(given, dtype=np.bool_)
+        rearm = np.ascontiguousarray(given, bool)
         if rearm.shape != (m, m):
             raise ValueError(f"system {self.name}: rearm is {rearm.shape}; give ({m}, {m})")
         if rearm.diagonal().any():
@@ -75,7 +75,7 @@ class EventSelectedSystem:
                 " the guard -h, and let the two arm each other"
             )
         object.__setattr__(self, "rearm", rearm)
-        object.__setattr__(self, "parameters", np.array(self.parameters, dtype=np.float64).ravel())
+        object.__setattr__(self, "parameters", np.array(self.parameters, float).ravel())
 
     def side(self, x: Array) -> Array:
         """Side (m,) of every guard at a state: -1.0 where h < 0, else +1.0."""
@@ -107,7 +107,7 @@ class EssOptions(SimulationOptions):
         Raises:
             ValueError: an epsilon, tolerance or limit that no run can have.
         """
-        where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, dtype=np.float64)
+        where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, float)
         if epsilon.shape not in ((), (system.event_count,)):
             raise ValueError(
                 f"{where}epsilon has shape {epsilon.shape}; give one number, or one for each of its"

@@ -80,7 +80,7 @@ def _callback(function: Callable, shape: Shape, errors: list[Exception]) -> Call
 
     def call(*arguments: Array) -> Array:
         try:
-            return np.array(function(*arguments), dtype=np.float64).reshape(shape)
+            return np.array(function(*arguments), float).reshape(shape)
         except Exception as error:  # raised once the kernel has returned
             errors.append(error)
             return np.full(shape, np.nan)

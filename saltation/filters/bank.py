@@ -140,7 +140,7 @@ class SaltedBank(HybridFilter):
 
         Where none can be corrected all keep their weights, and the status says why.
         """
-        y = np.ascontiguousarray(y, dtype=np.float64)
+        y = np.ascontiguousarray(y, float)
         u, message = self._input(u)
         if y.ndim != 1:
             self._problem = status_of(WRONG_SIZE)

@@ -122,7 +122,7 @@ def check_covariance(matrix: Array, size: int, name: str) -> None:
         ValueError: wrong shape, numbers that are not finite, not symmetric, or with a negative
             eigenvalue.
     """
-    matrix = np.asarray(matrix, dtype=np.float64)
+    matrix = np.asarray(matrix, float)
     if matrix.shape != (size, size):
         raise ValueError(f"{name} has shape {matrix.shape}; give ({size}, {size})")
     if not np.isfinite(matrix).all():

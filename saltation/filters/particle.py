@@ -145,7 +145,7 @@ class ParticleFilter(HybridFilter):
 
     def correct(self, u: Array, y: Array) -> Belief:
         """Weigh the particles by their likelihoods of y (p,); as they are, where there are none."""
-        y, (u, message) = np.ascontiguousarray(y, dtype=np.float64), self._input(u)
+        y, (u, message) = np.ascontiguousarray(y, float), self._input(u)
         status: Status = "rejected"
         if not np.isfinite(y).all():
             status, message = "not_finite", "the measurement is not finite, and not used"

@@ -108,7 +108,7 @@ class SaltedKalmanFilter(HybridFilter):
         The status is "rejected" where y has not as many numbers as the mode's measurement, and
         "not_finite" where it has no gain; the prediction then stands.
         """
-        self._innovation, y = None, np.ascontiguousarray(y, dtype=np.float64)
+        self._innovation, y = None, np.ascontiguousarray(y, float)
         if y.ndim != 1:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = self._input(u)

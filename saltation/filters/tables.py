@@ -208,7 +208,7 @@ class _Builder:
             self._measurements, self._measurement_states, self._guard_states, self._reset_states
         )  # fmt: skip
         rows = [table.slots for table in functions] + list(zip(*self._manifolds, strict=True))
-        slots = np.full((len(rows), max(map(len, rows))), ABSENT, dtype=np.int64)
+        slots = np.full((len(rows), max(map(len, rows))), ABSENT, np.int64)
         for row, values in zip(slots, rows, strict=True):
             row[: len(values)] = values
         calls = self._calls
@@ -220,7 +220,7 @@ class _Builder:
             u=calls.u,
             out=calls.out,
             tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
-            time_varying=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
+            time_varying=np.array([not edge.time_invariant for edge in edges], bool),
             noise=self._noise(),
             limits=Limits.of(model.options),
             salted=True,

@@ -43,7 +43,7 @@ class BoxQp(NamedTuple):
 def make_box_qp(m):
     """Arrays for m entries."""
     return BoxQp(
-        np.zeros(m), np.zeros(m), np.zeros(m, dtype=np.bool_), np.zeros((m, m)), np.zeros((m, m)),
+        np.zeros(m), np.zeros(m), np.zeros(m, np.bool_), np.zeros((m, m)), np.zeros((m, m)),
         np.zeros(m), np.zeros((m, 1)), np.zeros(m),
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ class EventRollout:
         """Bind a system; ``timestep`` in [s]."""
         self._system, self._timestep, self._options = system, float(timestep), options
         self._tables, self._limits = native_tables(system), Limits.of(options)
-        self._numbers = np.array(list(system.modes), dtype=np.int64)
+        self._numbers = np.array(list(system.modes), np.int64)
         self._index = {number: i for i, number in enumerate(system.modes)}
         self._n, self._room = system.state_dim, ROOM
 
@@ -65,14 +65,14 @@ class EventRollout:
             for j, c in enumerate(own):
                 knots = self._numbers[part.modes[j][part.modes[j] >= 0]]
                 modes[c] = Modes(tuple(knots.tolist()), self._events(part, j))
-        ok = np.array([len(record.knots) == N + 1 for record in modes], dtype=bool)
+        ok = np.array([len(record.knots) == N + 1 for record in modes], bool)
         return RolloutArrays(states, inputs, modes, ok)
 
     def jacobians(self, trajectory: Trajectory) -> Pair:
         """A (N, n, n) and B (N, n, m) of whole timesteps, each in the mode that it began in."""
         N, m = trajectory.inputs.shape
         A, B = np.zeros((N, self._n, self._n)), np.zeros((N, self._n, m))
-        modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], dtype=np.int64)
+        modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], np.int64)
         times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
         arrays = (modes, times, states, inputs, durations)
@@ -89,8 +89,8 @@ class EventRollout:
             contiguous(policies.feedforward[p]),
             contiguous(policies.gains[p]),
             contiguous(policies.step_size[own]),
-            np.full(m, low, dtype=np.float64),
-            np.full(m, high, dtype=np.float64),
+            np.full(m, low, float),
+            np.full(m, high, float),
         )
         reference, start = self._reference(policies, p), self._index[initial_mode]
         while True:
@@ -109,12 +109,12 @@ class EventRollout:
         states = np.full((C, shape[0] + 1, n), np.nan)
         states[:, 0] = 0.0
         states[:, 0, : len(x0)] = x0
-        whole, ends = np.zeros((2, C, room), dtype=np.int64), np.zeros((2, C, room, n))
+        whole, ends = np.zeros((2, C, room), np.int64), np.zeros((2, C, room, n))
         logs = Log(
-            np.zeros((C, 1), dtype=np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
+            np.zeros((C, 1), np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
             ends[1], np.zeros((C, room)), np.zeros((0, DEGREE, n)),
         )  # fmt: skip
-        modes = np.empty((C, shape[0] + 1), dtype=np.int64)
+        modes = np.empty((C, shape[0] + 1), np.int64)
         return Candidates(states, np.full((C, *shape), np.nan), modes, np.zeros(C, np.int64), logs)
 
     def _reference(self, policies: Policies, p: int) -> Reference:

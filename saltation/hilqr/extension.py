@@ -79,14 +79,14 @@ class ReferenceExtension:
         self.reference = Reference(
             contiguous(states),
             contiguous(inputs),
-            np.array([self._index[part.mode] for part in parts], dtype=np.int64),
-            np.array([part.first for part in parts], dtype=np.int64),
-            np.array([part.last for part in parts], dtype=np.int64),
+            np.array([self._index[part.mode] for part in parts], np.int64),
+            np.array([part.first for part in parts], np.int64),
+            np.array([part.last for part in parts], np.int64),
             np.array([_row(part.start_event, n, after=True) for part in parts]).reshape(S, 1 + n),
             np.array([_row(part.end_event, n, after=False) for part in parts]).reshape(S, 1 + n),
             np.zeros((S, N, n)),
             np.zeros((S, N, n)),
-            np.zeros((S, 2), dtype=np.int64),
+            np.zeros((S, 2), np.int64),
         )
 
     def at(self, ordinal: int, mode: int, knot: int) -> tuple[Array, int]:
@@ -105,7 +105,7 @@ class ReferenceExtension:
 
 def contiguous(array: Array) -> Array:
     """An array of floats as kernels take it."""
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, float)
 
 
 def _row(event: EventRecord | None, n: int, after: bool) -> Array:

@@ -118,7 +118,7 @@ def _maps(linearisation: Linearisation, variant: Variant) -> Maps:
         if jump.flow_state is not None or jump.flow_input is not None:
             flow = np.eye(n) if jump.flow_state is None else jump.flow_state
             maps.append((jump.knot, flow, jump.flow_input))
-    knots = np.array([knot for knot, _, _ in maps], dtype=np.int64)
+    knots = np.array([knot for knot, _, _ in maps], np.int64)
     states, pushes = np.empty((len(maps), n, n)), np.zeros((len(maps), n, m))
     for i, (_, state, push) in enumerate(maps):
         states[i] = state
@@ -136,4 +136,4 @@ def _check(drift: Drift, n: int) -> None:
 
 
 def _contiguous(array: Array) -> Array:
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, float)

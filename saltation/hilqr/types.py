@@ -84,8 +84,8 @@ class Policies:
             inputs[None],
             feedforward[None],
             gains[None],
-            np.zeros(len(step_sizes), dtype=np.int64),
-            np.asarray(step_sizes, dtype=np.float64),
+            np.zeros(len(step_sizes), np.int64),
+            np.asarray(step_sizes, float),
             (aux,),
         )
 

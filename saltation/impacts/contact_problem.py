@@ -41,7 +41,7 @@ class ContactProblem:
     def __post_init__(self) -> None:
         """Convert the arrays to float and check them."""
         for key in ("M", "J_n", "J_D", "mu"):
-            array = np.ascontiguousarray(getattr(self, key), dtype=np.float64)
+            array = np.ascontiguousarray(getattr(self, key), float)
             object.__setattr__(self, key, array)
         object.__setattr__(self, "contacts", tuple(self.contacts))
         fault = _fault(self)
@@ -104,7 +104,7 @@ class ContactProblem:
     @cached_property
     def velocity_by_impulse(self) -> Array:
         """M^-1 J_bar' (n, m (1 + k)): the change of velocity by each impulse (75c)."""
-        columns: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
+        columns: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), float)
         return columns
 
     def velocity(self, v: Array) -> Array:
@@ -113,7 +113,7 @@ class ContactProblem:
         Raises:
             ValueError: it is not n finite numbers.
         """
-        v = np.array(v, dtype=np.float64)
+        v = np.array(v, float)
         if v.shape != (self.dim,) or not np.isfinite(v).all():
             raise ValueError(
                 f"{self.name or 'impact'}: velocity {v} is not {self.dim} finite numbers"
@@ -142,12 +142,12 @@ class ContactProblem:
 
 
 def _coefficients(mu: Array | float, contacts: Sequence[str]) -> Array:
-    return np.full(len(contacts), mu, dtype=np.float64) if np.ndim(mu) == 0 else np.asarray(mu)
+    return np.full(len(contacts), mu, float) if np.ndim(mu) == 0 else np.asarray(mu)
 
 
 def _tangents(J_t: Array, shape: Shape, name: str) -> Array:
     """J_t as float; ValueError if its shape does not fit the contacts."""
-    J_t = np.asarray(J_t, dtype=np.float64)
+    J_t = np.asarray(J_t, float)
     if J_t.shape != shape:
         raise ValueError(f"{name or 'impact'}: J_t has shape {J_t.shape}; {shape[0]} contacts need"
                          f" {shape}")  # fmt: skip

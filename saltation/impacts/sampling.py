@@ -121,7 +121,7 @@ def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) ->
     """
     tables, run = StepTables.of(problem), _Run.of(problem, v, options.samples)
     rows, rng = np.arange(options.samples), np.random.default_rng(options.seed)
-    paths = [[np.array(v, dtype=np.float64)] for _ in rows]
+    paths = [[np.array(v, float)] for _ in rows]
     for stepped_rows in _rounds(problem, tables, run, rows, options, rng):
         for row in stepped_rows:
             paths[row].append(run.velocities[row].copy())
@@ -139,12 +139,12 @@ class _Run(NamedTuple):
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
         v = problem.velocity(v)
-        endings = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
-        return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
+        endings = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), np.int64)
+        return _Run(np.tile(v, (samples, 1)), np.zeros(samples, np.int64),
                     np.zeros(samples), endings)  # fmt: skip
 
     def result(self, problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
-        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.endings.sum(0)
+        before, total = problem.kinetic_energy(np.asarray(v, float)), self.endings.sum(0)
         done = ~_collide(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
@@ -186,7 +186,7 @@ def _cover(
 
 
 def _step(tables: StepTables, run: _Run, rows: Integers, limits: Array, cover: Array) -> Flags:
-    alive = np.zeros(len(rows), dtype=np.bool_)
+    alive = np.zeros(len(rows), bool)
     endings = run.endings[rows[0] // CHUNK if len(rows) else 0]
     arrays = (run.velocities, run.lcps, run.growth, endings, alive)
     step_all(tables, rows, limits, cover, *arrays)

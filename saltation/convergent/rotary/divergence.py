@@ -57,4 +57,4 @@ def linearise(pendulum: RotaryPendulum, x: Array, torque: float) -> Pair:
 def maximum_divergence(jacobian: Array) -> Array:
     """D_m [1/s], the largest eigenvalue of F, (2.1), of Jacobians (..., 4, 4)."""
     symmetric = 0.5 * (jacobian + np.swapaxes(jacobian, -1, -2))
-    return np.asarray(np.linalg.eigvalsh(symmetric)[..., -1], dtype=np.float64)
+    return np.asarray(np.linalg.eigvalsh(symmetric)[..., -1], float)

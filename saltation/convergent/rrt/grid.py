@@ -31,9 +31,9 @@ def empty_grid(hill: Hill, side: float, capacity: int) -> Grid:
     side = max(side, np.sqrt(width * height / _MOST), max(width, height) / _MOST)
     columns = int(np.ceil(width / side)) + 1  # one more: the map's far edge is on it
     rows = int(np.ceil(height / side)) + 1
-    used = np.array([columns, -1, rows, -1], dtype=np.int64)
-    first = np.full((columns, rows), -1, dtype=np.int64)
-    following = np.full(capacity, -1, dtype=np.int64)
+    used = np.array([columns, -1, rows, -1], np.int64)
+    first = np.full((columns, rows), -1, np.int64)
+    following = np.full(capacity, -1, np.int64)
     return Grid(first, following, used, float(x_low), float(y_low), float(side))
 
 

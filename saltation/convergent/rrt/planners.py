@@ -100,7 +100,7 @@ def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
     powers = [p for p in options.powers if low <= p <= high]
     if not powers:
         raise ValueError(f"powers {options.powers}: none is in the problem's [{low:g}, {high:g}]")
-    return np.array(powers, dtype=np.float64)
+    return np.array(powers, float)
 
 
 def _growth(options: RrtOptions | RrtStarOptions) -> Growth:
@@ -135,4 +135,4 @@ def _task(problem: HillProblem) -> Task:
 def _tree(problem: HillProblem, capacity: int) -> Tree:
     positions = np.empty((capacity, 2))
     positions[0] = problem.start
-    return Tree(positions, np.full(capacity, -1, dtype=np.int64), np.zeros(capacity))
+    return Tree(positions, np.full(capacity, -1, np.int64), np.zeros(capacity))

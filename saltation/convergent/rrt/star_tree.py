@@ -31,7 +31,7 @@ def star_tree(start: Array, capacity: int) -> StarTree:
     positions = np.empty((capacity, 2))
     positions[0] = start
     powers, costs, edges = np.zeros((3, capacity))
-    parents, child, sibling, found, opened = np.full((5, capacity), -1, dtype=np.int64)
+    parents, child, sibling, found, opened = np.full((5, capacity), -1, np.int64)
     return StarTree(positions, parents, powers, costs, edges, child, sibling, found, opened)
 
 

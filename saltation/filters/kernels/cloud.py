@@ -35,7 +35,7 @@ class Cloud(NamedTuple):
     @staticmethod
     def empty(count: int, n: int) -> Cloud:
         """Room for ``count`` particles of the same weight."""
-        zero = np.zeros(count, dtype=np.int64)
+        zero = np.zeros(count, np.int64)
         weights = np.full(count, -np.log(count))
         return Cloud(zero, np.zeros((count, n)), weights, zero.copy(), zero.copy())
 

@@ -89,7 +89,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     Where the mean cannot be followed it stays where it came to, and W grows on.
     """
     s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
-    visited = np.zeros(len(s.dims), dtype=np.bool_)
+    visited = np.zeros(len(s.dims), np.bool_)
     inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
     inside = np.any(inactive)
     for count in range(f.limits.zeno_events + 2):
@@ -244,7 +244,7 @@ def correct(f: KernelTables, g: Gaussian, u, y, split):
     """
     s, left, transitions, code, late = f.system, 1.0, 0, OK, -np.inf
     result, nu = update(f, g, u, y, left)
-    visited = np.zeros(len(s.dims), dtype=np.bool_)
+    visited = np.zeros(len(s.dims), np.bool_)
     while result.code == OK:
         first = moved_through(s, g.mode, g.t, g.x, result.g.x, u)
         e = first if first >= 0 else guard_set(s, g.mode, g.t, result.g.x, u, f.limits)

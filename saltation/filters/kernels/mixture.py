@@ -165,7 +165,7 @@ def through_guard(f: KernelTables, e, g: Gaussian, u, h):
     no_noise, Sigma = np.bool_(False), g.Sigma
     if t < g.t:
         Sigma = flow_covariance(f, g, u, t - g.t, x, h, no_noise)
-    visited = np.zeros(len(f.system.dims), dtype=np.bool_)
+    visited = np.zeros(len(f.system.dims), np.bool_)
     y, j = after_jump(f, Gaussian(g.mode, t, x, Sigma), e, u, np.bool_(True), visited)
     result = predict(f, y, u, g.t, no_noise)
     success = result.code in (OK, NOT_TRANSVERSE) and finite(y.x)

@@ -58,7 +58,7 @@ def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     With ``origin``, the mode that a reset has just left, only the guards that lead back there:
     behind another one it was put by that reset. It is -1 where no reset led to the state.
     """
-    inactive = np.zeros(len(s.source), dtype=np.bool_)
+    inactive = np.zeros(len(s.source), np.bool_)
     for e in range(len(s.source)):
         here = s.source[e] == mode and not s.rest[e]
         if here and s.on_edge[e]:
