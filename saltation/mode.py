@@ -20,6 +20,7 @@ from saltation.derivatives import jacobian
 
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
 ScalarFunction = Callable[[float, Array, Array], float]
+_BEHIND = 1e-6  # of the scale of a guard
 _LEFT_OUT: Any = None  # a derivative that ``saltation.derivatives`` gives
 
 
@@ -140,6 +141,11 @@ class Transition:
         for by in ("state", "time", "input"):
             _complete(self, f"guard_{by}", self.guard, by)
             _complete(self, f"reset_{by}", self.reset, by)
+
+    def is_behind(self, t: float, x: Array, u: Array) -> bool:
+        """Whether a state lies behind the guard, farther than by rounding."""
+        scale = np.abs(self.guard_state(t, x, u)) @ np.abs(x)
+        return not self.rest and bool(self.guard(t, x, u) < -_BEHIND * scale)
 
     @property
     def label(self) -> str:

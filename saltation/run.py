@@ -20,7 +20,6 @@ from saltation.saltations import Saltation, saltation
 from saltation.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots
-_BEHIND = 1e-6  # of the scale of a guard
 
 
 class Record(NamedTuple):
@@ -153,8 +152,7 @@ class Run:
         for event in self.events:
             at = event.time, event.state_after, event.input
             for edge in self.system.outgoing(event.transition.target):
-                scale = float(np.abs(edge.guard_state(*at)) @ np.abs(event.state_after))
-                if not edge.rest and edge.guard(*at) < -_BEHIND * scale:
+                if edge.is_behind(*at):
                     then = "happens at once" if edge.on == "level" else "waits"
                     found.append(
                         f"{event.transition.label} at t = {event.time:.12g} s leads behind the"

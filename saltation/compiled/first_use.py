@@ -86,13 +86,12 @@ def _start_compiler(sizes: Sizes) -> subprocess.Popen | None:
     name = f"saltation-{user}-{'-'.join(map(str, sizes))}.lock"
     try:
         with open(os.path.join(tempfile.gettempdir(), name), "w") as lock:
-            held = () if fcntl is None else (lock.fileno(),)
-            for each in held:
-                fcntl.flock(each, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             compiler = subprocess.Popen(
                 [sys.executable, "-P", "-c", _COMPILE.format(list(map(str, sys.path)), sizes)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True, pass_fds=held,
+                start_new_session=True, pass_fds=() if fcntl is None else (lock.fileno(),),
             )  # fmt: skip
     except BlockingIOError:
         raise

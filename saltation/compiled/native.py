@@ -114,7 +114,8 @@ def _is_data(value: Any) -> bool:
 
 def _reached(functions: Sequence[Callable]) -> Iterator[tuple[Any, list[Any]]]:
     """Functions, and compiled ones that they call, with the values of the names that each reads."""
-    pending, known = list(functions), set()
+    pending: list[Any] = list(functions)
+    known = set()
     while pending:
         python = compiled = pending.pop()
         while inner := getattr(python, "py_func", None) or getattr(python, "function", None):

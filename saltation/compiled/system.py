@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -37,16 +38,14 @@ from saltation.compiled.tables import (
 from saltation.systems import Array, Derivative, Mode, System, Transition
 
 
+@dataclass(eq=False)
 class TableSet:
     """Tables of a system, and why functions are callbacks where they do not compile."""
 
-    def __init__(
-        self, system: CompiledSystem, derivatives: CompiledDerivatives, callbacks: Callbacks,
-        reason: str,
-    ) -> None:  # fmt: skip
-        """``reason`` is "" where all functions are compiled."""
-        self.system, self.derivatives = system, derivatives
-        self.callbacks, self.reason = callbacks, reason
+    system: CompiledSystem
+    derivatives: CompiledDerivatives
+    callbacks: Callbacks
+    reason: str  # "" where all functions are compiled
 
     @cached_property
     def references(self) -> tuple[SystemTables, DerivativeTables]:

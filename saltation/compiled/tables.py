@@ -107,11 +107,6 @@ structref.define_proxy(DerivativeTables, DerivativesType, list(CompiledDerivativ
 @kernel
 def by_reference(s, d):
     """A ``CompiledSystem`` and its ``CompiledDerivatives`` as kernels take them."""
-    system = SystemTables(
-        s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
-        s.x, s.u, s.out, s.source, s.target, s.rest, s.on_edge, s.watch, s.dims, s.disturbance,
-    )  # fmt: skip
-    slopes = DerivativeTables(
-        system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
-    )
+    system = SystemTables(*s)
+    slopes = DerivativeTables(system, *d[1:])
     return system, slopes

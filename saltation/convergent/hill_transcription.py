@@ -25,6 +25,7 @@ from saltation.convergent.hill import Hill, HillDerivatives
 from saltation.convergent.hill_path import Convergence
 from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
 from saltation.convergent.power_controller import jacobian, mean_and_spread
+from saltation.options import check
 from saltation.systems import Array
 
 _DELTA = 1e-8  # rounds the kink of D_m off [1/T]
@@ -55,17 +56,9 @@ class TrajectoryOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name, least in (("waypoints", 3), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not least <= value < 2**31 or value != int(value):
-                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
-            object.__setattr__(self, name, int(value))
-        for name in ("dt", "margin", "max_step"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a finite number above zero")
-        for name in ("sigma", "nu", "gamma", "rho", "epsilon"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a finite number, 0 or more")
+        check(self, "dt margin max_step", "waypoints max_iterations", "sigma nu gamma rho epsilon")
+        if self.waypoints < 3:
+            raise ValueError(f"waypoints {self.waypoints}: give a whole number, 3 or more")
 
     @property
     def steps(self) -> int:

@@ -98,14 +98,11 @@ class EssOptions(SimulationOptions):
     max_events: int = 10_000  # guards crossed within each second
     epsilon: float | Array = 1e-3  # of all guards, or one each (m,) [units of h]
 
-    def __post_init__(self) -> None:
-        """Nothing: ``limits`` checks, where the system has a name."""
-
     def limits(self, system: EventSelectedSystem) -> EssLimits:
         """The options as kernels take them.
 
         Raises:
-            ValueError: an epsilon, tolerance or limit that no run can have.
+            ValueError: an epsilon that no run can have.
         """
         where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, float)
         if epsilon.shape not in ((), (system.event_count,)):
@@ -115,19 +112,4 @@ class EssOptions(SimulationOptions):
             )
         if not ((epsilon > 0.0) & (epsilon < np.inf)).all():
             raise ValueError(f"{where}epsilon {self.epsilon}; give finite numbers above zero")
-        if not all(value > 0.0 for value in (self.max_step, self.rtol, self.atol)):
-            raise ValueError(
-                f"{where}max_step {self.max_step} s and tolerances {self.rtol}, {self.atol}; give"
-                " all of them above zero"
-            )
-        if not (_is_count(self.max_steps, 1) and _is_count(self.max_events, 0)):
-            raise ValueError(
-                f"{where}max_steps {self.max_steps} and max_events {self.max_events}; give whole"
-                " numbers, 1 step or more and 0 events or more"
-            )
         return EssLimits(epsilon + np.zeros(system.event_count), Limits.of(self))
-
-
-def _is_count(value: float, least: int) -> bool:
-    """Whether a limit is a whole number that kernels can hold."""
-    return least <= value < 2**62 and value == int(value)

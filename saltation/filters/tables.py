@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,22 +96,19 @@ structref.define_proxy(KernelTables, KernelType, _FIELDS)
 
 @kernel
 def _by_reference(system, derivatives, f):
-    return KernelTables(
-        system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
-        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.time_varying, f.noise, f.limits, f.salted,
-    )  # fmt: skip
+    return KernelTables(system, derivatives, *f)
 
 
 class PythonTables(SimpleNamespace):
     """System, derivatives and ``FilterTables`` for kernels that run as Python."""
 
 
+@dataclass(eq=False)
 class ModelTables:
     """A model as kernels take it."""
 
-    def __init__(self, base: TableSet, own: FilterTables) -> None:
-        """The tables of its system, and what the model adds."""
-        self.base, self.own = base, own
+    base: TableSet  # of its system
+    own: FilterTables  # what the model adds
 
     @cached_property
     def tables(self) -> KernelTables:

@@ -76,16 +76,18 @@ class ReferenceExtension:
         self._tables, self._limits = native_tables(system), Limits.of(options)
         self._timestep = float(timestep)
         S, N, n = len(parts), len(inputs), system.state_dim
+        ends = (
+            [_row(part.end_event, n, after=False) for part in parts],
+            [_row(part.start_event, n, after=True) for part in parts],
+        )
         self.reference = Reference(
             contiguous(states),
             contiguous(inputs),
             np.array([self._index[part.mode] for part in parts], np.int64),
             np.array([part.first for part in parts], np.int64),
             np.array([part.last for part in parts], np.int64),
-            np.array([_row(part.start_event, n, after=True) for part in parts]).reshape(S, 1 + n),
-            np.array([_row(part.end_event, n, after=False) for part in parts]).reshape(S, 1 + n),
-            np.zeros((S, N, n)),
-            np.zeros((S, N, n)),
+            np.array(ends).reshape(2, S, 1 + n),
+            np.zeros((2, S, N, n)),
             np.zeros((S, 2), np.int64),
         )
 

@@ -21,6 +21,7 @@ from saltation.impacts.contact_problem import COLLIDING, ContactProblem
 from saltation.impacts.lemke_kernel import SOLVED, STATUSES
 from saltation.impacts.message import samples_message
 from saltation.impacts.step_kernel import StepTables, step_all
+from saltation.options import check
 from saltation.systems import Array
 
 CHUNK = 8192  # samples that one thread takes at a time; the draws do not depend on the threads
@@ -56,14 +57,7 @@ class SamplingOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("step", "epsilon"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number > 0")
-        for name in ("samples", "max_steps", "threads"):
-            value = getattr(self, name)
-            free = value is None and name == "threads"
-            if not (free or (isinstance(value, int | np.integer) and value > 0)):
-                raise ValueError(f"{name} is {value}; give a whole number > 0")
+        check(self, "step epsilon", "samples max_steps" + " threads" * (self.threads is not None))
         if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
             raise ValueError(f"seed is {self.seed}; give a whole number from 0 on")
 

@@ -52,9 +52,3 @@ def linearise(pendulum: RotaryPendulum, x: Array, torque: float) -> Pair:
     rates = flow(pendulum, stepped[:4], stepped[4])
     jacobian = np.imag(np.array(rates)) / _STEP
     return jacobian[:, :4], jacobian[:, 4:]
-
-
-def maximum_divergence(jacobian: Array) -> Array:
-    """D_m [1/s], the largest eigenvalue of F, (2.1), of Jacobians (..., 4, 4)."""
-    symmetric = 0.5 * (jacobian + np.swapaxes(jacobian, -1, -2))
-    return np.asarray(np.linalg.eigvalsh(symmetric)[..., -1], float)

@@ -25,6 +25,7 @@ from saltation.convergent.rotary.divergence import average_divergence
 from saltation.convergent.rotary.model import flow
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2, RotaryPendulum
 from saltation.convergent.rotary.trajectory import SwingUp
+from saltation.options import check
 from saltation.systems import Array
 
 _TAU_0 = 0.1  # [N m], to make the weights comparable
@@ -56,14 +57,9 @@ class SwingUpOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("duration", "torque_limit", "arm_limit"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a positive number")
-        for name, least in (("waypoints", 4), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not least <= value < 2**31 or value != int(value):
-                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
-            object.__setattr__(self, name, int(value))
+        check(self, "duration torque_limit arm_limit", "waypoints max_iterations")
+        if self.waypoints < 4:
+            raise ValueError(f"waypoints {self.waypoints}: give a whole number, 4 or more")
 
 
 class SwingUpCost(NamedTuple):

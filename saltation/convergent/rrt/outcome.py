@@ -6,7 +6,7 @@ import numpy as np
 
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
 from saltation.convergent.rrt.growth import DRIED_UP, Tree
-from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
+from saltation.convergent.rrt.options import RrtOptions
 from saltation.convergent.rrt.star_tree import StarTree
 
 _CONSTRAINTS = {"none": "map and slope", "average": "D_a < 0, (2.23)", "maximum": "D_m < 0, (2.22)"}
@@ -27,7 +27,7 @@ def _way(tree: Tree | StarTree, node: int) -> list[int]:
 
 def no_way(
     problem: HillProblem,
-    options: RrtOptions | RrtStarOptions,
+    options: RrtOptions,
     ending: int,
     tree: Tree | StarTree,
     count: int,

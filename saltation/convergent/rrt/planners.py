@@ -103,7 +103,7 @@ def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
     return np.array(powers, float)
 
 
-def _growth(options: RrtOptions | RrtStarOptions) -> Growth:
+def _growth(options: RrtOptions) -> Growth:
     return Growth(
         float(options.action),
         float(options.bias),
