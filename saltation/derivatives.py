@@ -56,7 +56,7 @@ def _complex_step(function: Callable, x: Array, shape: Shape) -> Array | None:
         if value.shape != shape or not np.iscomplexobj(value):
             return None
         columns.append(np.imag(value) / _COMPLEX_STEP)
-    return np.stack(columns, axis=-1)
+    return np.stack(columns, -1)
 
 
 def _agrees(function: Callable, x: Array, exact: Array, size: Array) -> bool:
@@ -77,4 +77,4 @@ def _central(function: Callable, x: Array) -> Array:
         behind[i] -= h
         difference = np.asarray(function(ahead)) - np.asarray(function(behind))
         columns.append(difference / (ahead[i] - behind[i]))
-    return np.stack(columns, axis=-1).astype(np.float64)
+    return np.stack(columns, -1).astype(np.float64)

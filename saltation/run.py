@@ -59,18 +59,18 @@ class Record(NamedTuple):
         columns: list[Any] = [np.concatenate(column) for column in every]
         return Record(*columns, end=end)
 
-    def event(self, system: System, row: int, u: Array) -> EventRecord:
-        """The event of a row."""
-        edge = system.transitions[self.edge[row]]
-        n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
-        return EventRecord(
-            edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u
-        )
-
     def events(self, system: System, inputs: Array) -> tuple[EventRecord, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
         rows = np.flatnonzero(self.edge != STEP)
-        return tuple(self.event(system, int(row), inputs[self.knot[row]]) for row in rows)
+        return tuple(event_of(system, self, int(row), inputs[self.knot[row]]) for row in rows)
+
+
+def event_of(system: System, log: Record | Log, row: int, u: Array) -> EventRecord:
+    """The event of a row of a log."""
+    edge = system.transitions[log.edge[row]]
+    n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
+    before, end = log.before[row, :n].copy(), log.after[row, :after].copy()
+    return EventRecord(edge, float(log.time[row]), before, end, u)
 
 
 class RunDerivatives(NamedTuple):
@@ -95,7 +95,7 @@ class RunDerivatives(NamedTuple):
         parts: list[Any] = []
         for D in (path.D, np.reshape(path.event_times, (-1, path.D.shape[1]))):
             each = np.moveaxis(D[:, n:].reshape(len(D), N, m + k), 1, 0)
-            parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(axis=0)]
+            parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(0)]
         return RunDerivatives(*parts, status=path.status, message=path.message)
 
 

@@ -32,7 +32,7 @@ from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
-from saltation.run import Record, Run
+from saltation.run import Record, Run, event_of
 from saltation.systems import Array, System
 
 MOST_TIMESTEPS = 2.0**52  # of a run without end
@@ -250,7 +250,7 @@ class _Simulation:
         part = Record.of(self._log, self._numbers)
         if part.edge[-1] < len(self._watched):
             return True
-        event = part.event(self._system, len(part.edge) - 1, u)
+        event = event_of(self._system, part, len(part.edge) - 1, u)
         return self._until is not None and bool(self._until(event))
 
     def _empty(self) -> None:

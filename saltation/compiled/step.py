@@ -302,7 +302,7 @@ def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
 
 
 @kernel
-def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
+def jump(s: CompiledSystem, c: Course, edge, u, knot, log: Log):
     """Reset by a transition; a status."""
     t, x, target = c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy(), s.target[edge]
     after = reset(s, edge, t, x, u)
@@ -375,7 +375,7 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
         if other >= 0 and not s.watch[other]:
             met, tolerance = other, c.guards.tolerance[other]
         if status == OK:
-            status = jump(s, c, edge, u, knot, limits, log)
+            status = jump(s, c, edge, u, knot, log)
         if status == OK and until[edge]:
             status = STOPPED
     return status

@@ -240,4 +240,4 @@ class _Builder:
 
 def _side_by_side(jacobians: Callable) -> Callable:
     """D_x and D_u of a closed form as one matrix (n, n + m), as a callback gives them."""
-    return lambda t, x, u, h: np.concatenate(jacobians(t, x, u, h), axis=1)
+    return lambda t, x, u, h: np.concatenate(jacobians(t, x, u, h), 1)

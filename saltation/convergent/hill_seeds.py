@@ -29,7 +29,7 @@ def resampled(path: HillPath, waypoints: int) -> Pair:
     """A path's positions (N, 2) at even distances along it, and its powers (N - 1,) there."""
     along = np.concatenate(([0.0], np.cumsum(np.linalg.norm(path.velocities, axis=1))))
     at = np.linspace(0.0, along[-1], waypoints)
-    positions = np.stack([np.interp(at, along, path.positions[:, k]) for k in range(2)], axis=1)
+    positions = np.stack([np.interp(at, along, path.positions[:, k]) for k in range(2)], 1)
     middle = 0.5 * (at[1:] + at[:-1])
     step = np.searchsorted(along, middle, side="right") - 1
     return positions, path.powers[np.clip(step, 0, len(path.powers) - 1)]

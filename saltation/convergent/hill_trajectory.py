@@ -165,7 +165,7 @@ class HillTrajectory:
     def _waypoints(self, z: Array) -> Pair:
         """Positions (N, 2) and powers (N - 1,) among the variables."""
         N, S = self.options.waypoints, self.options.steps
-        return np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
+        return np.stack((z[:N], z[N : 2 * N]), 1), z[2 * N + 2 * S :][:S]
 
 
 def _seed(path: HillPath) -> HillPath:

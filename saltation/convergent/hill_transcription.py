@@ -23,7 +23,7 @@ import numpy as np
 
 from saltation.convergent.hill import Hill, HillDerivatives
 from saltation.convergent.hill_path import Convergence
-from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+from saltation.convergent.nlp import ConstraintGroup, Nlp
 from saltation.convergent.power_controller import jacobian, mean_and_spread
 from saltation.options import check
 from saltation.systems import Array
@@ -112,8 +112,7 @@ def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions)
     if options.both_ends:
         at_end = _metrics(hill, z, z.x[1:], z.y[1:])
         groups += _convergence(convergence, *at_end, options.margin, first_waypoint=1)
-    nlp_options = NlpOptions(max_iterations=options.max_iterations)
-    return Nlp(ca.vertcat(*z), _cost(z, average, options), groups, None, nlp_options)
+    return Nlp(ca.vertcat(*z), _cost(z, average, options), groups, None, options.max_iterations)
 
 
 def _metrics(hill: Hill, z: Unknowns, x: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -33,8 +33,8 @@ def violation(problem: HillProblem, path: HillPath) -> str:
     for axis, (low, high) in enumerate((hill.x_bounds, hill.y_bounds)):
         found.append((f"{'xy'[axis]} on the map", _past(path.positions[:, axis], low, high)))
     found.append(("power", _past(path.powers, *problem.powers)))
-    found.append(("start", np.abs(path.positions[:1] - problem.start).max(axis=1)))
-    missed = np.abs(path.positions - problem.goal).max(axis=1) - problem.eta
+    found.append(("start", np.abs(path.positions[:1] - problem.start).max(1)))
+    missed = np.abs(path.positions - problem.goal).max(1) - problem.eta
     missed[:-1] = 0.0  # of the last waypoint alone
     found.append(("goal", missed))
     name, by = max(found, key=lambda entry: np.max(entry[1], initial=0.0))

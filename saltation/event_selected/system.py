@@ -19,14 +19,6 @@ from saltation.options import SimulationOptions
 from saltation.systems import Array
 
 
-def _no_parameters() -> Array:
-    return np.zeros(0)
-
-
-def _once() -> Flags:
-    return np.zeros((0, 0), bool)
-
-
 @dataclass(frozen=True)
 class EventSelectedSystem:
     """The pair (f, h) of section 2.1, and which crossing makes which guard a candidate again.
@@ -54,8 +46,8 @@ class EventSelectedSystem:
     flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
     events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
     events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
-    rearm: Flags = field(default_factory=_once)  # (m, m); (0, 0): each guard once
-    parameters: Array = field(default_factory=_no_parameters)  # p (k,)
+    rearm: Flags = field(default_factory=lambda: np.zeros((0, 0), bool))  # (m, m); (0, 0): once each
+    parameters: Array = field(default_factory=lambda: np.zeros(0))  # p (k,)
 
     def __post_init__(self) -> None:
         """Bring the arrays to their types, and check their sizes."""

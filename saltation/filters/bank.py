@@ -115,7 +115,7 @@ class SaltedBank(HybridFilter):
         """Mean (d,) over all hypotheses, in coordinates that the modes share."""
         every = self.hypotheses
         return np.sum(
-            [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], axis=0
+            [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], 0
         )
 
     def predict(self, u: Array, duration: float) -> Belief:

@@ -29,11 +29,9 @@ class Manifold(Protocol):
 
     def plus(self, x: Array, d: Array) -> Array:
         """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
-        ...
 
     def minus(self, y: Array, x: Array) -> Array:
         """The tangent vector (k,) that leads from x (n,) to y (n,)."""
-        ...
 
 
 @dataclass(frozen=True)

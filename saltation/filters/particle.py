@@ -24,6 +24,7 @@ from saltation.filters.kernels import cloud
 from saltation.filters.kernels.cloud import Cloud
 from saltation.filters.model import FilterModel, covariance_root
 from saltation.filters.tables import model_tables
+from saltation.options import check
 from saltation.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -45,10 +46,7 @@ class ParticleOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.particles < 1 or self.threads < 1:
-            raise ValueError(
-                f"{self.particles} particles on {self.threads} threads: give 1 or more of either"
-            )
+        check(self, whole="particles threads")
 
 
 class ParticleFilter(HybridFilter):

@@ -67,7 +67,7 @@ class EventDrivenModel:
         self.cost, self.options = cost, options or SimulationOptions()
         self.event_at: Placement = event_at
         self.transition_cost = transition_cost
-        self._n, self._m = system.state_dim, system.input_dim
+        self.state_dim, self.input_dim = system.state_dim, system.input_dim
         self._rollout = EventRollout(system, timestep, self.options)
         self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
         self._held = HeldEvents(self._linearisation)
@@ -131,23 +131,13 @@ class EventDrivenModel:
             held.follow(trajectory, linear, backward)
         return held.active
 
-    @property
-    def state_dim(self) -> int:
-        """Width n of states, that of the largest mode."""
-        return self._n
-
-    @property
-    def input_dim(self) -> int:
-        """Width m of inputs."""
-        return self._m
-
     def describe(self, trajectory: Trajectory) -> str:
         """Why a rollout breaks off, or why descent may end at this trajectory; "" if neither."""
         return describe(self.system, self.timestep, self.event_at, trajectory, self.options)
 
     def _check(self, x0: Array, policies: Policies) -> None:
         """Refuse arrays of the wrong shape, which compiled code would read beyond their ends."""
-        n, m, start = self._n, self._m, self.system.modes[self.initial_mode].state_dim
+        n, m, start = self.state_dim, self.input_dim, self.system.modes[self.initial_mode].state_dim
         shapes = [array.shape[2:] for array in (policies.states, policies.inputs, policies.gains)]
         if np.size(x0) not in (start, n) or shapes != [(n,), (m,), (m, n)]:
             raise ValueError(

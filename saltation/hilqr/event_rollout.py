@@ -16,7 +16,6 @@ from saltation.compiled.policies import Candidates, Policy, Reference, roll_out
 from saltation.compiled.runge_kutta import DEGREE
 from saltation.compiled.step import Log
 from saltation.compiled.system import native_tables
-from saltation.events import EventRecord
 from saltation.hilqr.extension import (
     KnotEvent,
     Modes,
@@ -26,6 +25,7 @@ from saltation.hilqr.extension import (
 )
 from saltation.hilqr.types import Array, Policies, Trajectory
 from saltation.options import SimulationOptions
+from saltation.run import event_of
 from saltation.systems import System
 
 ROOM = 256  # events of a rollout that a log has room for at first
@@ -129,11 +129,7 @@ class EventRollout:
 
     def _events(self, part: Candidates, c: int) -> tuple[KnotEvent, ...]:
         """Events of candidate c."""
-        logs, events = part.logs, []
-        for i in range(int(logs.count[c, 0])):
-            edge, knot = self._system.transitions[logs.edge[c, i]], int(logs.knot[c, i])
-            n, after = (self._system.modes[j].state_dim for j in (edge.source, edge.target))
-            before, end = logs.before[c, i, :n].copy(), logs.after[c, i, :after].copy()
-            event = EventRecord(edge, float(logs.time[c, i]), before, end, part.inputs[c, knot])
-            events.append(KnotEvent(knot, event))
-        return tuple(events)
+        log = Log(*(column[c] for column in part.logs[:-1]), part.logs.C)
+        knots = log.knot[: log.count[0]].tolist()
+        rows = (event_of(self._system, log, i, part.inputs[c, k]) for i, k in enumerate(knots))
+        return tuple(map(KnotEvent, knots, rows))

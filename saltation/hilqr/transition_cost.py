@@ -25,19 +25,15 @@ class TransitionCost(Protocol):
 
     def applies_to(self, transition: Transition) -> bool:
         """Whether this transition costs anything; the rest is not asked where it does not."""
-        ...
 
     def value(self, x: Array) -> float:
         """J_Nj."""
-        ...
 
     def gradient(self, x: Array) -> Array:
         """J_x,Nj (n_source,)."""
-        ...
 
     def hessian(self, x: Array) -> Array:
         """J_xx,Nj (n_source, n_source)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,10 @@ class Sized(Protocol):
     @property
     def state_dim(self) -> int:
         """n, of the tangent space and of the states, which must be the same."""
-        ...
 
     @property
     def input_dim(self) -> int:
         """m."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -226,12 +224,9 @@ class Model(Protocol):
 
         The inputs (C, N, m) that it returns are those that acted, clamped to ``policies.bounds``.
         """
-        ...
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """First-order dynamics about a trajectory, and its transitions."""
-        ...
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
         """Second-order expansion of the cost about a trajectory."""
-        ...

@@ -58,7 +58,7 @@ class ContactProblem:
             ValueError: as the class.
         """
         J_t = _tangents(J_t, (len(contacts), len(M)), name)
-        J_D = np.stack([J_t, -J_t], axis=1).reshape(-1, len(M))
+        J_D = np.stack([J_t, -J_t], 1).reshape(-1, len(M))
         return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)
 
     @staticmethod
@@ -76,7 +76,7 @@ class ContactProblem:
             raise ValueError(f"{name or 'impact'}: {directions} friction directions; give an even"
                              " number from 4 on")  # fmt: skip
         angle = 2.0 * np.pi * np.arange(directions) / directions
-        D = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        D = np.stack([np.cos(angle), np.sin(angle)], 1)
         J_t = _tangents(J_t, (len(contacts), 2, len(M)), name)
         J_D = (D @ J_t).reshape(-1, len(M))
         return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)

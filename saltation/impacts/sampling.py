@@ -151,7 +151,7 @@ class _Run(NamedTuple):
 
 def _collide(problem: ContactProblem, velocities: Array) -> Flags:
     closes: Flags = velocities @ problem.J_n.T < -COLLIDING
-    return np.any(closes, axis=1)
+    return np.any(closes, 1)
 
 
 def _rounds(

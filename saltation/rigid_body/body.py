@@ -104,7 +104,7 @@ def directional(function: Callable[[Any], Any], q: Any, direction: Any) -> Any:
 
 def gradient(function: Callable[[Any], Any], q: Any) -> Any:
     """Derivative of a function of q (m,): the function's shape with an axis (m,) behind."""
-    return np.stack([directional(function, q, e) for e in np.eye(len(q))], axis=-1)
+    return np.stack([directional(function, q, e) for e in np.eye(len(q))], -1)
 
 
 def christoffel(mass: Callable[[Any], Any], q: Any, qd: Any) -> Any:

@@ -48,7 +48,7 @@ def damping_divergence(pendulum: RotaryPendulum, alpha: Any) -> Any:
 
 def linearise(pendulum: RotaryPendulum, x: Array, torque: float) -> Pair:
     """A = D_x f (4, 4) and B = D_tau f (4, 1) at a state (4,) and a torque [N m]."""
-    stepped = np.repeat(np.append(x, torque)[:, None], 5, axis=1) + 1j * _STEP * np.eye(5)
+    stepped = np.repeat(np.append(x, torque)[:, None], 5, 1) + 1j * _STEP * np.eye(5)
     rates = flow(pendulum, stepped[:4], stepped[4])
     jacobian = np.imag(np.array(rates)) / _STEP
     return jacobian[:, :4], jacobian[:, 4:]

@@ -73,7 +73,7 @@ def perturb(
         if k + 1 < len(times):
             x[:, alive] = runge_kutta(rate, time, h, x[:, alive])
     away = np.abs(x - feedback.states[-1][:, None])
-    return Perturbed(times, alphas, np.all(away < np.array(options.near)[:, None], axis=0))
+    return Perturbed(times, alphas, np.all(away < np.array(options.near)[:, None], 0))
 
 
 def _reference(feedback: Feedback, time: float) -> Array:

@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from saltation.arrays import Pair
-from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+from saltation.convergent.nlp import ConstraintGroup, Nlp
 from saltation.convergent.rotary.divergence import average_divergence
 from saltation.convergent.rotary.model import flow
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2, RotaryPendulum
@@ -94,7 +94,7 @@ class SwingUpPlanner:
                 for name, defect in zip(_STATES, defects, strict=True)
             ],
             q,
-            NlpOptions(self.options.max_iterations),
+            self.options.max_iterations,
         )
         self._low, self._high = _bounds(self.options)
 
@@ -133,7 +133,7 @@ def _check(pendulum: RotaryPendulum) -> None:
 def _stretched(seed: SwingUp, waypoints: int) -> Array:
     """The variables of a seed, straight between its waypoints where these are not as many."""
     own, wanted = (np.linspace(0.0, 1.0, N) for N in (len(seed.times), waypoints))
-    states = np.stack([np.interp(wanted, own, state) for state in seed.states.T], axis=1)
+    states = np.stack([np.interp(wanted, own, state) for state in seed.states.T], 1)
     return np.concatenate([states.ravel(), np.interp(wanted, own, seed.torques)])
 
 

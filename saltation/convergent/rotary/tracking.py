@@ -64,7 +64,7 @@ def track(
         x = runge_kutta(held, time, h, x)
     late = times >= times[-1] - 1.0
     away = np.abs(states[late, :2] - feedback.states[-1, :2, None])
-    success = np.all(away < np.array(machine.near)[:, None], axis=(0, 1))
+    success = np.all(away < np.array(machine.near)[:, None], (0, 1))
     return Tracked(times, states, torques, success)
 
 

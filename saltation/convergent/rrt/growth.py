@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Integers
 from saltation.convergent.rrt.grid import add, nearest
 from saltation.convergent.rrt.metrics import divergence, keeps, scaled
 from saltation.filters.draws import uniform
 from saltation.kernels import kernel
-from saltation.systems import Array
 
 REACHED, DRIED_UP, OUT_OF_ITERATIONS = 0, 1, 2
 _TURN = 2.0 * np.pi
@@ -42,14 +40,6 @@ class Growth(NamedTuple):
     max_iterations: int
     patience: int
     key: np.uint64  # of the draws
-
-
-class Tree(NamedTuple):
-    """Nodes; the first is the start."""
-
-    positions: Array  # (capacity, 2) [m]
-    parents: Integers  # (capacity,) -1 at the start
-    powers: Array  # (capacity,) p on the way from the parent
 
 
 @kernel

@@ -30,7 +30,7 @@ from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
 from saltation.convergent.rrt.edges import Metric
 from saltation.convergent.rrt.grid import empty_grid
-from saltation.convergent.rrt.growth import REACHED, Growth, Task, Tree, grow
+from saltation.convergent.rrt.growth import REACHED, Growth, Task, grow
 from saltation.convergent.rrt.metrics import CONVERGENCES
 from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
 from saltation.convergent.rrt.outcome import no_way, path_to
@@ -48,7 +48,7 @@ def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     outside = problem.outside()
     if outside is not None:
         return no_path(*outside)
-    tree = _tree(problem, options.max_iterations + 1)
+    tree = star_tree(problem.start, options.max_iterations + 1)
     grid = empty_grid(problem.hill, options.action, options.max_iterations + 1)
     growth = _growth(options)
     ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
@@ -131,8 +131,3 @@ def _task(problem: HillProblem) -> Task:
         CONVERGENCES.index(problem.convergence),
     )
 
-
-def _tree(problem: HillProblem, capacity: int) -> Tree:
-    positions = np.empty((capacity, 2))
-    positions[0] = problem.start
-    return Tree(positions, np.full(capacity, -1, np.int64), np.zeros(capacity))

@@ -1,4 +1,4 @@
-"""The tree of an RRT*: costs of its nodes, and rewiring that keeps them right."""
+"""The tree of an RRT, or RRT*: costs of its nodes, and rewiring that keeps them right."""
 
 from __future__ import annotations
 

@@ -54,12 +54,12 @@ def is_deep_inside(f: KernelTables, e, t, x, u):
 @kernel
 def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
-    s, limits = f.system, f.limits
+    s = f.system
     if by_flow:
-        inactive = inactive_guards(s, mode, origin, t, x, u, limits)
-        e = active_transition(s, mode, t, x, u, inactive, limits)
+        inactive = inactive_guards(s, mode, origin, t, x, u)
+        e = active_transition(s, mode, t, x, u, inactive)
     else:
-        e = guard_set(s, mode, t, x, u, limits)
+        e = guard_set(s, mode, t, x, u)
     return e if e >= 0 and is_deep_inside(f, e, t, x, u) else -1
 
 

@@ -90,7 +90,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     """
     s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
     visited = np.zeros(len(s.dims), np.bool_)
-    inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
+    inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u)
     inside = np.any(inactive)
     for count in range(f.limits.zeno_events + 2):
         x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
@@ -110,7 +110,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
         g, j = after_jump(f, g, e, u, np.bool_(True), visited)
         transitions += j.transitions
         code = code if j.transverse else NOT_TRANSVERSE
-        inactive |= inactive_guards(s, g.mode, j.origin, t, g.x, u, f.limits)
+        inactive |= inactive_guards(s, g.mode, j.origin, t, g.x, u)
     g = Gaussian(g.mode, end, g.x, g.Sigma)
     if inside and code in (OK, NOT_TRANSVERSE):
         r = instant_transitions(f, g, u, -1)
@@ -137,7 +137,7 @@ def instant_transitions(f: KernelTables, g: Gaussian, u, first):
     visited, cycle, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
     visited[g.mode], e, split = True, first, -np.inf
     while not cycle:
-        e = e if e >= 0 else guard_set(f.system, g.mode, g.t, g.x, u, f.limits)
+        e = e if e >= 0 else guard_set(f.system, g.mode, g.t, g.x, u)
         if e < 0:
             break
         if e != first:
@@ -247,7 +247,7 @@ def correct(f: KernelTables, g: Gaussian, u, y, split):
     visited = np.zeros(len(s.dims), np.bool_)
     while result.code == OK:
         first = moved_through(s, g.mode, g.t, g.x, result.g.x, u)
-        e = first if first >= 0 else guard_set(s, g.mode, g.t, result.g.x, u, f.limits)
+        e = first if first >= 0 else guard_set(s, g.mode, g.t, result.g.x, u)
         if not split or e < 0 or guard(s, e, g.t, g.x, u) <= 0.0 or visited[g.mode]:
             r = instant_transitions(f, result.g, u, first)
             code = r.code if r.code != OK else code

@@ -225,7 +225,7 @@ def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, 
     It is then on both sides, and the next prediction cuts it there.
     """
     first = moved_through(f.system, g.mode, g.t, before.x, g.x, u)
-    if first < 0 and guard_set(f.system, g.mode, g.t, g.x, u, f.limits) < 0:
+    if first < 0 and guard_set(f.system, g.mode, g.t, g.x, u) < 0:
         return g, 0
     for e in range(len(f.system.source)):
         if f.system.source[e] == g.mode and sides_of_guard(f, e, g, u, certain)[0]:

@@ -74,7 +74,7 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     z = np.empty(len(s.disturbance))
     draw(draws, draws.process, 0, 0, z)
     hold_disturbance(f, mode, z, end - t)
-    inactive = inactive_guards(s, mode, -1, t, x, u, limits)
+    inactive = inactive_guards(s, mode, -1, t, x, u)
     nodes = len(NODES) if np.any(f.noise.power == WHITE) else 0
     while True:
         until = start + NODES[node] * (end - start) if node < nodes else end
@@ -89,7 +89,7 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
                 weight = 1.0 if last else WEIGHTS[node] * (end - start)
                 x = x.copy()
                 scatter(x, f.noise.Q_root[mode], z, np.sqrt(weight))
-                behind = inactive_guards(s, mode, -1, t, x, u, limits)
+                behind = inactive_guards(s, mode, -1, t, x, u)
                 inactive = np.where(s.on_edge, inactive, behind)
             if last:
                 return mode, x, events, OK
@@ -103,6 +103,6 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
         scatter(x, f.noise.W_R_root[e], z, 1.0)
         if not finite(x):
             return mode, x, events, NOT_FINITE
-        inactive |= inactive_guards(s, mode, origin, t, x, u, limits)
+        inactive |= inactive_guards(s, mode, origin, t, x, u)
         draw(draws, draws.process, events, 2 * events + 1, z)
         hold_disturbance(f, mode, z, end - t)
