@@ -46,7 +46,9 @@ class EventSelectedSystem:
     flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
     events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
     events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
-    rearm: Flags = field(default_factory=lambda: np.zeros((0, 0), bool))  # (m, m); (0, 0): once each
+    rearm: Flags = field(
+        default_factory=lambda: np.zeros((0, 0), bool)
+    )  # (m, m); (0, 0): once each
     parameters: Array = field(default_factory=lambda: np.zeros(0))  # p (k,)
 
     def __post_init__(self) -> None:

@@ -89,8 +89,8 @@ def estimate(window: Window, options: HilqrOptions | None = None, rounds: int = 
     solver, seed = Hilqr(model, options), Policies.zeros(model, len(window.measurements))
     x = mean = window.start.mean
     P = 2.0 * np.linalg.inv(window.start.Sigma)
+    solution = solver.solve(x, seed)
     for _ in range(rounds):
-        solution = solver.solve(x, seed)
         if (found := solution.trajectory) is None or solution.gains is None:
             return solution
         value = backward_pass(model.linearise(found), model.quadratise(found))
@@ -98,4 +98,5 @@ def estimate(window: Window, options: HilqrOptions | None = None, rounds: int = 
         if step @ P @ step <= solver.options.tolerance:
             return solution
         x, seed = x + step, Policies.of(found.states, found.inputs, solution.gains, aux=found.aux)
+        solution = solver.solve(x, seed)
     return solution._replace(status="not_converged", message=f"{rounds} rounds did not suffice")

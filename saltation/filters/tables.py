@@ -96,7 +96,7 @@ structref.define_proxy(KernelTables, KernelType, _FIELDS)
 
 @kernel
 def _by_reference(system, derivatives, f):
-    return KernelTables(system, derivatives, *f)
+    return KernelTables(system, derivatives, *f[:])
 
 
 class PythonTables(SimpleNamespace):

@@ -145,4 +145,3 @@ class ConstrainedHilqr:
             return result
         message = f"{result.violation} after {result.rounds} rounds: allow more"
         return result._replace(message=message)
-

@@ -129,7 +129,7 @@ class EventRollout:
 
     def _events(self, part: Candidates, c: int) -> tuple[KnotEvent, ...]:
         """Events of candidate c."""
-        log = Log(*(column[c] for column in part.logs[:-1]), part.logs.C)
+        log = Log._make([*(column[c] for column in part.logs[:-1]), part.logs.C])
         knots = log.knot[: log.count[0]].tolist()
         rows = (event_of(self._system, log, i, part.inputs[c, k]) for i, k in enumerate(knots))
         return tuple(map(KnotEvent, knots, rows))

@@ -130,4 +130,3 @@ def _task(problem: HillProblem) -> Task:
         float(problem.powers[1]),
         CONVERGENCES.index(problem.convergence),
     )
-
