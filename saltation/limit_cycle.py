@@ -122,7 +122,11 @@ def find_limit_cycle(
     if by_event and cycle.linear_return.end.status == "ok":
         driven = return_map.time_dependence(cycle.state)
         if driven:
-            return cycle._replace(status="driven", message=_driven_message(driven))
+            message = (
+                f"the {driven} depends on time, so the state does not come back to the same flow"
+                " after an event: use a PhaseSection, with the period of what drives the system"
+            )
+            return cycle._replace(status="driven", message=message)
         if cycle.ok and _rests(cycle, tolerance):  # what the clock cuts may rest for an instant
             where = f"rest in mode {cycle.mode} at x = {cycle.state}, where the guess led"
             return cycle._replace(status="at_rest", message=f"{where}: guess farther from it")
@@ -171,10 +175,3 @@ def _rests(cycle: LimitCycle, tolerance: float) -> bool:
     speed = float(np.max(np.abs(system.modes[cycle.mode].flow(0.0, cycle.state, u))))
     size = max(1.0, float(np.max(np.abs(cycle.state))))
     return speed * cycle.period <= _REST * np.sqrt(tolerance) * size
-
-
-def _driven_message(name: str) -> str:
-    return (
-        f"the {name} depends on time, so the state does not come back to the same flow after an"
-        " event: use a PhaseSection, with the period of what drives the system"
-    )

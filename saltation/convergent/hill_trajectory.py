@@ -24,7 +24,7 @@ from saltation.convergent.hill_path import (
     no_path,
 )
 from saltation.convergent.hill_seeds import resampled, seeds
-from saltation.convergent.hill_transcription import TrajectoryOptions, pack, transcribe
+from saltation.convergent.hill_transcription import TrajectoryOptions, transcribe
 from saltation.convergent.nlp import Nlp, NlpResult
 from saltation.convergent.path_check import almost_level, violation
 from saltation.systems import Array
@@ -123,7 +123,7 @@ class HillTrajectory:
 
     def _guess(self, positions: Array, powers: Array) -> Array:
         x, y = positions[:, 0], positions[:, 1]
-        return pack(x, y, np.diff(x), np.diff(y), powers, np.zeros(self.options.steps))
+        return np.concatenate((x, y, np.diff(x), np.diff(y), powers, np.zeros(self.options.steps)))
 
     def _bounds(self, problem: HillProblem) -> Pair:
         """Lowest and highest value of every variable, (2.21)."""
@@ -132,8 +132,8 @@ class HillTrajectory:
         p_low, p_high = (np.full(options.steps, power) for power in problem.powers)
         s_low = np.full(options.steps, -options.epsilon * options.duration)
         s_high = np.full(options.steps, np.inf) if options.nu > 0.0 else s_low  # not in the cost
-        low = pack(x_low, y_low, -step, -step, p_low, s_low)
-        return low, pack(x_high, y_high, step, step, p_high, s_high)
+        low = np.concatenate((x_low, y_low, -step, -step, p_low, s_low))
+        return low, np.concatenate((x_high, y_high, step, step, p_high, s_high))
 
     def _axis(self, problem: HillProblem, k: int) -> Pair:
         """Bounds (N,), (N,) of one coordinate: start, map, and the goal's square on the map."""

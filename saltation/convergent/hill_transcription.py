@@ -26,7 +26,6 @@ from saltation.convergent.hill_path import Convergence
 from saltation.convergent.nlp import ConstraintGroup, Nlp
 from saltation.convergent.power_controller import jacobian, mean_and_spread
 from saltation.options import check
-from saltation.systems import Array
 
 _DELTA = 1e-8  # rounds the kink of D_m off [1/T]
 
@@ -90,11 +89,6 @@ class Unknowns(NamedTuple):
         steps = waypoints - 1
         sizes = zip(cls._fields, (waypoints, waypoints, *(steps,) * 4), strict=True)
         return cls(*(ca.SX.sym(name, size) for name, size in sizes))
-
-
-def pack(x: Array, y: Array, v_x: Array, v_y: Array, p: Array, s: Array) -> Array:
-    """Numbers in the order of the variables."""
-    return np.concatenate((x, y, v_x, v_y, p, s))
 
 
 def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions) -> Nlp:

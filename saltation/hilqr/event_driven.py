@@ -8,7 +8,6 @@ from saltation.hilqr.cost import Cost
 from saltation.hilqr.event_description import describe
 from saltation.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from saltation.hilqr.event_rollout import EventRollout
-from saltation.hilqr.extension import Modes
 from saltation.hilqr.held_events import HeldEvents
 from saltation.hilqr.riccati import Backward
 from saltation.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
@@ -82,15 +81,10 @@ class EventDrivenModel:
         states, inputs, modes, ok = self._rollout.roll_out(x0, self.initial_mode, policies)
         cost = np.full(policies.count, np.inf)
         for c in np.flatnonzero(ok).tolist():
-            cost[c] = self.trajectory_cost(states[c], inputs[c], modes[c])
+            cost[c] = self.cost.value(states[c], inputs[c], modes[c])
+            if self.transition_cost is not None:  # (5.23)
+                cost[c] += transition_value(self.transition_cost, modes[c])
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
-
-    def trajectory_cost(self, states: Array, inputs: Array, modes: Modes) -> float:
-        """J_0 of (5.23): running, terminal and transition costs of a simulated trajectory."""
-        value = self.cost.value(states, inputs, modes)
-        if self.transition_cost is not None:
-            value += transition_value(self.transition_cost, modes)
-        return value
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """Sensitivities of each timestep and its events, placed as ``event_at`` says."""

@@ -120,6 +120,12 @@ class ContactProblem:
             )
         return v
 
+    def at(self, v: Array) -> str:
+        """The impact in short, for messages: its name, its contacts and the velocity before it."""
+        numbers = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=40)
+        where = f"{self.name or 'impact'} on {', '.join(self.contacts)}"
+        return f"{where} at v = {' '.join(numbers.split())}"
+
     def kinetic_energy(self, v: Array) -> float:
         """K = v' M v / 2 (11)."""
         return 0.5 * float(v @ self.M @ v)

@@ -19,7 +19,7 @@ import numpy as np
 from saltation.arrays import Flags, Integers
 from saltation.impacts.contact_problem import COLLIDING, ContactProblem
 from saltation.impacts.lemke_kernel import SOLVED, STATUSES
-from saltation.impacts.message import samples_message
+from saltation.impacts.pointedness import pointed_direction
 from saltation.impacts.step_kernel import StepTables, step_all
 from saltation.options import check
 from saltation.systems import Array
@@ -142,9 +142,21 @@ class _Run(NamedTuple):
         done = ~_collide(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
-        message = samples_message(
-            problem, v, len(done), int((~done).sum()), (options.max_steps, options.step), failures
-        )
+        parts = [f"{count} LCPs were not solved ({status}) and their steps drawn anew"
+                 for status, count in failures.items()]  # fmt: skip
+        if not done.all():
+            remedy = "its friction cone is pointed, so it ends: raise max_steps or the step"
+            if pointed_direction(problem) is None:
+                remedy = (
+                    "its friction cone is not pointed (24), so it may never end: lower the"
+                    " friction, leave a contact out, or use the samples that ended"
+                )
+            parts.insert(
+                0,
+                f"{np.sum(~done)} of {len(done)} samples still collide after {options.max_steps}"
+                f" steps of up to {options.step:g} N s; {remedy}",
+            )
+        message = f"{problem.at(v)}: {'; '.join(parts)}" if parts else ""
         ties = int(total[-1])
         return ImpactSet(self.velocities, done, self.lcps, growth, failures, ties, message)
 

@@ -74,7 +74,8 @@ def sample_or_goal(task, star, key, draw):
 @kernel
 def joined(derivatives, metric, star, tree, grid, node, x, y):
     """Join a new node at (x, y) to the tree and rewire about it; whether it may be there."""
-    if crowded(tree.positions, nearest(grid, tree.positions, x, y), star.spacing, x, y):
+    near_x, near_y = tree.positions[nearest(grid, tree.positions, x, y)]
+    if np.hypot(near_x - x, near_y - y) < star.spacing:
         return False
     tree.positions[node, 0], tree.positions[node, 1] = x, y
     neighbours = near(grid, tree.positions, x, y, star.radius, tree.found)
@@ -83,12 +84,6 @@ def joined(derivatives, metric, star, tree, grid, node, x, y):
     rewire(derivatives, metric, tree, node, neighbours)
     add(grid, tree.positions, node)
     return True
-
-
-@kernel
-def crowded(positions, node, spacing, x, y):
-    """Whether a node is nearer to (x, y) than the spacing."""
-    return np.hypot(positions[node, 0] - x, positions[node, 1] - y) < spacing
 
 
 @kernel
