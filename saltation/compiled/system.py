@@ -13,11 +13,6 @@ from saltation.arrays import Shape
 from saltation.compiled.callbacks import Callbacks, call_shape
 from saltation.compiled.first_use import Sizes, call
 from saltation.compiled.functions import (
-    MAP_FUNCTION,
-    MATRIX_FUNCTION,
-    SCALAR_FUNCTION,
-    SOLUTION,
-    VECTOR_FUNCTION,
     FunctionTable,
     identity,
     never,
@@ -31,8 +26,6 @@ from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
     CompiledSystem,
-    DerivativeTables,
-    SystemTables,
     by_reference,
 )
 from saltation.systems import Array, Derivative, Mode, System, Transition
@@ -48,7 +41,7 @@ class TableSet:
     reason: str  # "" where all functions are compiled
 
     @cached_property
-    def references(self) -> tuple[SystemTables, DerivativeTables]:
+    def references(self) -> Any:
         """System and derivatives as compiled kernels take them."""
         system, slopes = with_compiled_fillers(self.system), self.derivatives
         return by_reference(system, with_compiled_fillers(slopes._replace(system=system)))
@@ -64,7 +57,7 @@ class TableSet:
         return system, self.derivatives._replace(system=system)
 
     @property
-    def tables(self) -> SystemTables:
+    def tables(self) -> Any:
         """The system as compiled kernels take it."""
         return self.references[0]
 
@@ -132,13 +125,13 @@ class _Builder:
         self._system, self._native = system, native_code
         n, m = system.state_dim, system.input_dim
         self._calls = Callbacks(n * max(n + m, 1), m)
-        self._flows = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._solutions = FunctionTable(MAP_FUNCTION, still)
-        self._guards = FunctionTable(SCALAR_FUNCTION, never)
-        self._resets = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._by_state = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._by_input = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._slopes = FunctionTable(SOLUTION, identity)
+        self._flows = FunctionTable(unchanged)
+        self._solutions = FunctionTable(still)
+        self._guards = FunctionTable(never)
+        self._resets = FunctionTable(unchanged)
+        self._by_state = FunctionTable(zero_matrix)
+        self._by_input = FunctionTable(zero_matrix)
+        self._slopes = FunctionTable(identity)
         self._reasons: list[str] = []
 
     def tables(self) -> TableSet:

@@ -7,7 +7,7 @@ for all systems.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from numba import types
 from numba.experimental import structref
@@ -79,25 +79,16 @@ class DerivativesType(TablesType):
     """Numba's type of ``DerivativeTables``."""
 
 
-if TYPE_CHECKING:
+class SystemTables(structref.StructRefProxy):
+    """A ``CompiledSystem`` on numba's side: kernels take it by reference.
 
-    class SystemTables(CompiledSystem):
-        """See below."""
+    To hand numba first-class functions by value takes milliseconds a call, and kernels that pass
+    them on are twice as slow.
+    """
 
-    class DerivativeTables(CompiledDerivatives):
-        """See below."""
 
-else:
-
-    class SystemTables(structref.StructRefProxy):
-        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
-
-        To hand numba first-class functions by value takes milliseconds a call, and kernels that
-        pass them on are twice as slow.
-        """
-
-    class DerivativeTables(structref.StructRefProxy):
-        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+class DerivativeTables(structref.StructRefProxy):
+    """``CompiledDerivatives`` on numba's side, with its system by reference too."""
 
 
 structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.experimental import structref
@@ -15,8 +15,6 @@ from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.callbacks import Callbacks
 from saltation.compiled.first_use import call
 from saltation.compiled.functions import (
-    MATRIX_FUNCTION,
-    VECTOR_FUNCTION,
     FunctionTable,
     unchanged,
     with_compiled_fillers,
@@ -79,15 +77,8 @@ class KernelType(TablesType):
     """Numba's type of ``KernelTables``."""
 
 
-if TYPE_CHECKING:
-
-    class KernelTables(Any):
-        """See below."""
-
-else:
-
-    class KernelTables(structref.StructRefProxy):
-        """System, derivatives and ``FilterTables`` on numba's side: kernels take a reference."""
+class KernelTables(structref.StructRefProxy):
+    """System, derivatives and ``FilterTables`` on numba's side, ``f`` of kernels: a reference."""
 
 
 _FIELDS = ["system", "derivatives", *FilterTables._fields]
@@ -111,7 +102,7 @@ class ModelTables:
     own: FilterTables  # what the model adds
 
     @cached_property
-    def tables(self) -> KernelTables:
+    def tables(self) -> Any:
         """As compiled kernels take them."""
         tables = _by_reference(*self.base.references, with_compiled_fillers(self.own))
         tables.owner = self.base, self.own  # of callbacks: numba does not keep Python's objects
@@ -137,7 +128,7 @@ class ModelTables:
         self.own.call.errors.clear()
         return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
 
-    def with_disturbance(self) -> KernelTables:
+    def with_disturbance(self) -> Any:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
@@ -188,10 +179,10 @@ class _Builder:
         self._p = max(len(one.V) for one in model.measurements.values())
         n, m = model.system.state_dim, model.system.input_dim
         self._calls = Callbacks((n + self._k) * max(n, self._k, self._p), m)
-        self._measurements = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._measurement_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._guard_states = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._reset_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._measurements = FunctionTable(unchanged)
+        self._measurement_states = FunctionTable(zero_matrix)
+        self._guard_states = FunctionTable(unchanged)
+        self._reset_states = FunctionTable(zero_matrix)
         self._manifolds: list[list[int]] = []  # slots of each mode
 
     def tables(self) -> FilterTables:

@@ -154,14 +154,12 @@ def _resolve(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution:
     limit = (1.0 + GAIN) * problem.kinetic_energy(lcp.v)
     if solution.ok:
         status = "separated" if problem.kinetic_energy(v_plus) <= limit else "inaccurate"
-    message = (
-        ""
-        if status == "separated"
-        else (
-            f"{problem.at(lcp.v)}: the impact's LCP was not solved ({status}) because of rounding; try"
-            f" another covering vector, or less friction than {problem.mu.max():g}"
+    message = ""
+    if status != "separated":
+        message = (
+            f"{problem.at(lcp.v)}: the impact's LCP was not solved ({status}) because of rounding;"
+            f" try another covering vector, or less friction than {problem.mu.max():g}"
         )
-    )
     return Resolution(v_plus, np.array([lcp.v, v_plus]), status, message)
 
 

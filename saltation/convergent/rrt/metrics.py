@@ -10,10 +10,8 @@ from saltation.kernels import kernel
 
 CONVERGENCES = ("none", "average", "maximum")  # by the number that kernels know them by
 
-for called in ("turning", "without_turning", "mean_and_spread"):  # by the two below
+for called in ("turning", "without_turning", "mean_and_spread", "jacobian", "divergence_metrics"):
     register_jitable(getattr(power_controller, called))
-_jacobian = kernel(power_controller.jacobian)
-_divergence_metrics = kernel(power_controller.divergence_metrics)
 
 
 @kernel
@@ -23,8 +21,8 @@ def divergence(h, v_x, v_y, p):
     h is the six of HillDerivatives. Where the ground is level the gradient gives no direction
     and both are not a number, which keeps no constraint.
     """
-    xx, xy, yx, yy = _jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
-    return _divergence_metrics(xx, xy, yx, yy)
+    xx, xy, yx, yy = power_controller.jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
+    return power_controller.divergence_metrics(xx, xy, yx, yy)
 
 
 @kernel

@@ -17,7 +17,6 @@ from saltation.filters.kernels.functions import measurement
 from saltation.filters.kernels.kalman import nis
 from saltation.filters.kernels.matrices import cholesky
 from saltation.filters.kernels.noisy_flow import Draws, noisy_step
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel, unlocked_kernel
 
 VANISHED = -745.0  # the exponential of less is zero
@@ -58,7 +57,7 @@ def draw_cloud(cloud, mode, mean, S, key):
 
 
 @unlocked_kernel
-def move_all(f: KernelTables, t, u, end, key, part, cloud):
+def move_all(f, t, u, end, key, part, cloud):
     """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
     none = np.empty((0, cloud.states.shape[1]))
     for b in range(part[0], len(cloud.modes), part[1]):
@@ -73,7 +72,7 @@ def move_all(f: KernelTables, t, u, end, key, part, cloud):
 
 
 @unlocked_kernel
-def weigh(f: KernelTables, t, u, y, cloud):
+def weigh(f, t, u, y, cloud):
     """Multiply the weights by the likelihoods of y (p,).
 
     Returns whether they do not all vanish (else nothing is changed), and the squared innovation.

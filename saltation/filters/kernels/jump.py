@@ -25,7 +25,6 @@ from saltation.filters.kernels.path import (
     inactive_guards,
     rate_of,
 )
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 from saltation.saltations import JUMPED
 from saltation.systems import Array
@@ -45,14 +44,14 @@ class Jump(NamedTuple):
 
 
 @kernel
-def is_deep_inside(f: KernelTables, e, t, x, u):
+def is_deep_inside(f, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = rate_of(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
 
 
 @kernel
-def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
+def next_transition(f, mode, origin, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
     s = f.system
     if by_flow:
@@ -64,7 +63,7 @@ def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
 
 
 @kernel
-def jump(f: KernelTables, e, t, x, u, by_flow, visited):
+def jump(f, e, t, x, u, by_flow, visited):
     """Transition e from the state x, and what it sets off, as one (``saltation.chains``).
 
     Where the flow led to the guard, ``by_flow``, a state deep inside it jumped over it; else a
@@ -93,7 +92,7 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
 
 
 @kernel
-def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after, noise):
+def saltation(f, e, t, x, u, D, D_t, mode, after, noise):
     """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds.
 
     An offset of the guard of variance W_g makes the event later by offset / rate, and the state

@@ -42,7 +42,6 @@ from saltation.filters.kernels.process_noise import (
     add_timestep_noise,
     flow_covariance,
 )
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 from saltation.systems import Array
 
@@ -83,7 +82,7 @@ class Innovation(NamedTuple):
 
 
 @kernel
-def predict(f: KernelTables, g: Gaussian, u, end, noisy):
+def predict(f, g: Gaussian, u, end, noisy):
     """Lines 2-12 until ``end`` [s]: (4.8) along the flow, (4.14) at transitions.
 
     Where the mean cannot be followed it stays where it came to, and W grows on.
@@ -120,7 +119,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
 
 
 @kernel
-def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
+def after_jump(f, g: Gaussian, e, u, by_flow, visited):
     """The Gaussian after transition e, (4.13) and (4.14), and the jump."""
     j = jump(f, e, g.t, g.x, u, by_flow, visited)
     Sigma = sandwich(j.D, g.Sigma)
@@ -129,7 +128,7 @@ def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
 
 
 @kernel
-def instant_transitions(f: KernelTables, g: Gaussian, u, first):
+def instant_transitions(f, g: Gaussian, u, first):
     """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then by guard sets.
 
     Until no guard set holds the mean, or it is back in a mode that it came from.
@@ -149,7 +148,7 @@ def instant_transitions(f: KernelTables, g: Gaussian, u, first):
 
 
 @kernel
-def guard_spread(f: KernelTables, e, g: Gaussian, u):
+def guard_spread(f, e, g: Gaussian, u):
     """``SPLIT`` standard deviations of a guard's value, sqrt(D_x g Sigma D_x g'), and its mean."""
     D = tangent_gradient(f, e, g.t, g.x, u).reshape(1, -1)
     sigma = np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
@@ -157,7 +156,7 @@ def guard_spread(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def split_until(f: KernelTables, e, g: Gaussian, u):
+def split_until(f, e, g: Gaussian, u):
     """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
     rate = rate_of(f.system, g.mode, e, g.t, g.x, u)
     if not rate < -SLOWEST:
@@ -167,7 +166,7 @@ def split_until(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def is_split(f: KernelTables, g: Gaussian, u):
+def is_split(f, g: Gaussian, u):
     """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
     s = f.system
     for e in range(len(s.source)):
@@ -180,7 +179,7 @@ def is_split(f: KernelTables, g: Gaussian, u):
 
 
 @kernel
-def keep_finite(f: KernelTables, before: Gaussian, after: Result):
+def keep_finite(f, before: Gaussian, after: Result):
     """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
     g = after.g
     x = project(f, g.mode, g.x)
@@ -190,7 +189,7 @@ def keep_finite(f: KernelTables, before: Gaussian, after: Result):
 
 
 @kernel
-def innovation(f: KernelTables, g: Gaussian, u, y, share):
+def innovation(f, g: Gaussian, u, y, share):
     """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p).
 
     Of a ``share`` of a measurement, whose noise is V / share: shares of 1 in all are the whole.
@@ -211,7 +210,7 @@ def innovation(f: KernelTables, g: Gaussian, u, y, share):
 
 
 @kernel
-def update(f: KernelTables, g: Gaussian, u, y, share):
+def update(f, g: Gaussian, u, y, share):
     """Lines 13-15 with Joseph's form of (4.11), and the ``innovation``; no guards are looked at.
 
     Sigma becomes (I - K C) Sigma (I - K C)' + K V K': symmetric and positive semidefinite
@@ -236,7 +235,7 @@ def update(f: KernelTables, g: Gaussian, u, y, share):
 
 
 @kernel
-def correct(f: KernelTables, g: Gaussian, u, y, split):
+def correct(f, g: Gaussian, u, y, split):
     """Lines 13-20: an update, then the transitions whose guard sets hold the mean.
 
     With ``split`` the update ends on the guard that the mean passes, and what is left of the
@@ -268,7 +267,7 @@ def correct(f: KernelTables, g: Gaussian, u, y, split):
 
 
 @kernel
-def force(f: KernelTables, g: Gaussian, u, e):
+def force(f, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
     return keep_finite(f, g, instant_transitions(f, g, u, e))
 

@@ -33,7 +33,7 @@ from saltation.filters.kernels.path import (
 )
 from saltation.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from saltation.filters.kernels.truncation import Side, sides
-from saltation.filters.tables import KernelTables, ModelTables
+from saltation.filters.tables import ModelTables
 from saltation.kernels import kernel
 from saltation.systems import Array
 
@@ -75,7 +75,7 @@ def clear(mixture: Mixture):
 
 
 @kernel
-def gaussian(f: KernelTables, mixture: Mixture, mode, t):
+def gaussian(f, mixture: Mixture, mode, t):
     """The Gaussian of a mode."""
     n, k = f.system.dims[mode], f.tangent[mode]
     x, Sigma = mixture.means[mode, :n].copy(), mixture.Sigmas[mode, :k, :k].copy()
@@ -83,7 +83,7 @@ def gaussian(f: KernelTables, mixture: Mixture, mode, t):
 
 
 @kernel
-def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
+def merge(f, mixture: Mixture, g: Gaussian, weight, transitions, code):
     """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
     mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
     S, share = mixture.Sigmas[mode], weight / (before + weight) if before > 0.0 else 1.0
@@ -103,7 +103,7 @@ def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, c
 
 
 @kernel
-def make_one(f: KernelTables, mixture: Mixture, g: Gaussian):
+def make_one(f, mixture: Mixture, g: Gaussian):
     """Make a mixture one Gaussian."""
     clear(mixture)
     merge(f, mixture, g, 1.0, 0, OK)
@@ -124,7 +124,7 @@ def normalise(mixture: Mixture, split: Split):
 
 
 @kernel
-def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
+def sides_of_guard(f, e, g: Gaussian, u, certain):
     """Whether guard e splits a Gaussian, and its parts in front and behind."""
     D = tangent_gradient(f, e, g.t, g.x, u)
     over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
@@ -133,13 +133,13 @@ def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
 
 
 @kernel
-def part_of(f: KernelTables, g: Gaussian, one: Side):
+def part_of(f, g: Gaussian, one: Side):
     """A Gaussian's part on one side of a guard."""
     return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, one.shift), one.Sigma)
 
 
 @kernel
-def crossing(f: KernelTables, e, g: Gaussian, u):
+def crossing(f, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
@@ -154,7 +154,7 @@ def crossing(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def through_guard(f: KernelTables, e, g: Gaussian, u, h):
+def through_guard(f, e, g: Gaussian, u, h):
     """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
 
     Returns it, its transitions, and whether it could be followed.
@@ -173,7 +173,7 @@ def through_guard(f: KernelTables, e, g: Gaussian, u, h):
 
 
 @kernel
-def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
+def branch(f, g: Gaussian, weight, u, end, certain, out: Mixture):
     """Predict a Gaussian, in parts where a guard splits it, into ``out``.
 
     The flow is followed to the end of the step as if there were no guards. There, a guard that
@@ -208,7 +208,7 @@ def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
 
 
 @kernel
-def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
+def predict_mixture(f, mixture: Mixture, t, u, end, split: Split, out: Mixture):
     """Predict every Gaussian from t to ``end`` [s] into ``out``, and merge what meets there."""
     clear(out)
     for mode in range(len(mixture.weights)):
@@ -219,7 +219,7 @@ def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, 
 
 
 @kernel
-def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, certain):
+def transitions_unless_split(f, before: Gaussian, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
     It is then on both sides, and the next prediction cuts it there.
@@ -235,7 +235,7 @@ def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, 
 
 
 @kernel
-def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
+def correct_mixture(f, mixture: Mixture, t, u, y, split: Split, out: Mixture):
     """Correct each Gaussian with y (p,) into ``out``, and weigh it by the likelihood.
 
     Returns a code, OK or why nothing was done, and the squared innovation (see ``nis``).

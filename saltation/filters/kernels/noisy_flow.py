@@ -21,7 +21,6 @@ from saltation.compiled.runge_kutta import finite
 from saltation.filters.draws import normals, subkey
 from saltation.filters.kernels.path import inactive_guards, to_event
 from saltation.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 
 PIECES = 3  # of a timestep's flow that have draws of their own in a table; later ones use the last
@@ -57,7 +56,7 @@ def scatter(out, S, z, factor):
 
 
 @kernel
-def hold_disturbance(f: KernelTables, mode, z, h):
+def hold_disturbance(f, mode, z, h):
     """Set the disturbance of the flow that is held for h [s]; none where the noise is another."""
     f.system.disturbance[:] = 0.0
     if f.noise.power[mode] == HELD and h > 0.0:
@@ -65,7 +64,7 @@ def hold_disturbance(f: KernelTables, mode, z, h):
 
 
 @kernel
-def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
+def noisy_step(f, mode, t, x, u, end, draws: Draws):
     """Until ``end`` [s] with noise, (4.6) and (4.12): (mode, state, transitions, code).
 
     The disturbance is written into ``f.system.disturbance``, which must be the caller's own.
