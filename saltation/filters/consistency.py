@@ -65,7 +65,7 @@ class ConsistencyTest:
         """Take in the NIS of a measurement of p numbers."""
         if np.isfinite(squared):
             self._window.append((float(squared), p))
-            total, degrees = map(sum, zip(*self._window, strict=True))
+            total, degrees = sum(s for s, _ in self._window), sum(k for _, k in self._window)
             low = 2.0 * float(gammaincinv(0.5 * degrees, self._probability))  # of chi-squared
             high = 2.0 * float(gammainccinv(0.5 * degrees, self._probability))
             verdict: Verdict = "pessimistic" if total < low else "ok"
