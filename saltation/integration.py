@@ -74,5 +74,5 @@ def _alone(mode: Mode) -> TableSet:
     system = getattr(mode, "_system", None)
     if system is None:
         system = System({0: mode}, ())
-        object.__setattr__(mode, "_system", system)
+        vars(mode)["_system"] = system
     return callback_tables(system)

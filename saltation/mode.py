@@ -136,8 +136,8 @@ class Transition:
         if self.on not in ("level", "edge"):
             raise ValueError(f"on = {self.on!r}: give 'level' or 'edge'")
         if self.time_invariant:
-            object.__setattr__(self, "guard_time", zero_rate)
-            object.__setattr__(self, "reset_time", _zero_reset_rate)
+            vars(self)["guard_time"] = zero_rate
+            vars(self)["reset_time"] = _zero_reset_rate
         for by in ("state", "time", "input"):
             _complete(self, f"guard_{by}", self.guard, by)
             _complete(self, f"reset_{by}", self.reset, by)
@@ -178,4 +178,4 @@ def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
     """Set a derivative that was left out, or that was found for another function."""
     given = getattr(owner, name)
     if given is None or isinstance(given, Derivative):
-        object.__setattr__(owner, name, Derivative(function, by))
+        vars(owner)[name] = Derivative(function, by)

@@ -25,7 +25,7 @@ def check(owner: Any, positive: str = "", whole: str = "", from_zero: str = "") 
             if not least <= value < float("inf") or (names is whole and value != int(value)):
                 raise ValueError(f"{name} {value}: give {asked}")
             if names is whole:
-                object.__setattr__(owner, name, int(value))
+                vars(owner)[name] = int(value)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class ReturnMap:
 
     def __post_init__(self) -> None:
         """Check the section, the mode and the input."""
-        object.__setattr__(self, "held_input", held_input(self.system, self.u))
+        vars(self)["held_input"] = held_input(self.system, self.u)
         self.system.outgoing(self.mode)
         names = sorted({edge.name for edge in self.system.transitions})
         if isinstance(self.section, EventSection) and self.section.transition not in names:

@@ -95,7 +95,7 @@ def native_tables(system: System) -> TableSet:
         if known is not None:  # what is called beside kernels, and derivatives, see them too
             recompile(functions)
         known = _Builder(system, True).tables(), values
-        object.__setattr__(system, "_native_tables", known)
+        vars(system)["_native_tables"] = known
     return known[0]
 
 
@@ -104,7 +104,7 @@ def callback_tables(system: System) -> TableSet:
     known = getattr(system, "_callback_tables", None)
     if known is None:
         known = _Builder(system, False).tables()
-        object.__setattr__(system, "_callback_tables", known)
+        vars(system)["_callback_tables"] = known
     return known
 
 

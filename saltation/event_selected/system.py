@@ -68,8 +68,8 @@ class EventSelectedSystem:
                 f"system {self.name}: guard {guard} arms itself, and h only rises through it; add"
                 " the guard -h, and let the two arm each other"
             )
-        object.__setattr__(self, "rearm", rearm)
-        object.__setattr__(self, "parameters", np.array(self.parameters, float).ravel())
+        vars(self)["rearm"] = rearm
+        vars(self)["parameters"] = np.array(self.parameters, float).ravel()
 
     def side(self, x: Array) -> Array:
         """Side (m,) of every guard at a state: -1.0 where h < 0, else +1.0."""

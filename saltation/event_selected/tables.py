@@ -50,7 +50,7 @@ def native_tables(system: EventSelectedSystem) -> TableSet:
     code = getattr(system, "_native_tables", None)
     if code is None:
         code = _compile(system)
-        object.__setattr__(system, "_native_tables", code)
+        vars(system)["_native_tables"] = code
     return code
 
 

@@ -42,8 +42,8 @@ class ContactProblem:
         """Convert the arrays to float and check them."""
         for key in ("M", "J_n", "J_D", "mu"):
             array = np.ascontiguousarray(getattr(self, key), float)
-            object.__setattr__(self, key, array)
-        object.__setattr__(self, "contacts", tuple(self.contacts))
+            vars(self)[key] = array
+        vars(self)["contacts"] = tuple(self.contacts)
         fault = _fault(self)
         if fault:
             raise ValueError(f"{self.name or 'impact'}: {fault}")

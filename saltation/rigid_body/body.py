@@ -76,7 +76,7 @@ class RigidBody:
         """Set a function that was left out, or that was derived from another body's functions."""
         given = getattr(self, name)
         if given is LEFT_OUT or isinstance(given, Default):
-            object.__setattr__(self, name, Default(function))
+            vars(self)[name] = Default(function)
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""

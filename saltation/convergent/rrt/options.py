@@ -72,6 +72,6 @@ class RrtStarOptions(RrtOptions):
             raise ValueError(f"goal_share {self.goal_share}: give a share in [0, 1]")
         if self.extra_iterations != int(self.extra_iterations) or self.extra_iterations < 0:
             raise ValueError(f"extra_iterations {self.extra_iterations}: give 0, 1, 2, ...")
-        object.__setattr__(self, "extra_iterations", int(self.extra_iterations))
+        vars(self)["extra_iterations"] = int(self.extra_iterations)
         if not (len(self.powers) and np.all(np.isfinite(self.powers))):
             raise ValueError(f"powers {self.powers}: give finite numbers, one at least")
