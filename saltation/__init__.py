@@ -44,33 +44,32 @@ if TYPE_CHECKING:
     from saltation.variational import Variation, fundamental_matrix
 
 __version__ = "0.1.0"
-_MODULES = {
-    "saltation.batch": ("Batch", "simulate_batch"),
-    "saltation.compilation": ("compile_kernels",),
-    "saltation.events": ("Event", "EventRecord", "Step"),
-    "saltation.filters.bank": ("BankOptions", "SaltedBank"),
-    "saltation.filters.model": ("FilterModel", "Measurement", "ProcessNoise"),
-    "saltation.filters.particle": ("ParticleFilter", "ParticleOptions"),
-    "saltation.filters.salted": ("SaltedKalmanFilter",),
-    "saltation.hilqr": (
-        "ConstrainedHilqr", "ConstraintOptions", "Constraints", "Hilqr", "HilqrOptions",
-        "InputBounds", "JoinedConstraints", "Policies",
-    ),
-    "saltation.hilqr.cost": ("QuadraticCost",),
-    "saltation.hilqr.event_driven": ("EventDrivenModel",),
-    "saltation.limit_cycle": ("LimitCycle", "find_limit_cycle"),
-    "saltation.options": ("SimulationOptions",),
-    "saltation.return_map": ("EventSection", "PhaseSection", "ReturnMap"),
-    "saltation.rigid_body.body": ("RigidBody",),
-    "saltation.rigid_body.hybrid_system": ("rigid_body_system",),
-    "saltation.run": ("Run",),
-    "saltation.saltations": ("Saltation", "saltation", "saltation_matrix"),
-    "saltation.simulation": ("simulate", "simulate_step"),
-    "saltation.systems": ("FlowMap", "Mode", "System", "Transition"),
-    "saltation.validation": ("check_system",),
-    "saltation.variational": ("Variation", "fundamental_matrix"),
-}
-_WHERE = {name: module for module, names in _MODULES.items() for name in names}
+_MODULES = """
+batch: Batch simulate_batch
+compilation: compile_kernels
+events: Event EventRecord Step
+filters.bank: BankOptions SaltedBank
+filters.model: FilterModel Measurement ProcessNoise
+filters.particle: ParticleFilter ParticleOptions
+filters.salted: SaltedKalmanFilter
+hilqr: ConstrainedHilqr ConstraintOptions Constraints Hilqr HilqrOptions InputBounds
+hilqr: JoinedConstraints Policies
+hilqr.cost: QuadraticCost
+hilqr.event_driven: EventDrivenModel
+limit_cycle: LimitCycle find_limit_cycle
+options: SimulationOptions
+return_map: EventSection PhaseSection ReturnMap
+rigid_body.body: RigidBody
+rigid_body.hybrid_system: rigid_body_system
+run: Run
+saltations: Saltation saltation saltation_matrix
+simulation: simulate simulate_step
+systems: FlowMap Mode System Transition
+validation: check_system
+variational: Variation fundamental_matrix
+"""
+_ROWS = (row.split(": ") for row in _MODULES.split("\n") if row)
+_WHERE = {name: f"saltation.{module}" for module, names in _ROWS for name in names.split()}
 __all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
 
 

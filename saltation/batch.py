@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from saltation import failure
+from saltation.arrays import Flags, Integers
 from saltation.compiled.callbacks import DimensionError
 from saltation.compiled.limits import (
     FULL,
@@ -34,7 +35,7 @@ ROOM = 64  # events of a simulation that a log has room for at first
 class Batch(NamedTuple):
     """Ends of B simulations. States of modes with fewer dimensions are padded with zeros."""
 
-    modes: NDArray[np.int64]  # (B,)
+    modes: Integers  # (B,)
     states: Array  # (B, n)
     event_times: list[Array]  # (B,) of arrays (events,) [s]
     status: tuple[str, ...]  # (B,) as of ``simulate``
@@ -46,19 +47,19 @@ class Batch(NamedTuple):
         return f"Batch of {len(self.status)}: {ends}"
 
     @property
-    def ok(self) -> NDArray[np.bool_]:
+    def ok(self) -> Flags:
         """Which of them reached the end (B,)."""
-        return np.array([status == "ok" for status in self.status], dtype=bool)
+        return np.array([status == "ok" for status in self.status], bool)
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """Number of events (B,)."""
-        return np.array([len(times) for times in self.event_times], dtype=np.int64)
+        return np.array([len(times) for times in self.event_times], np.int64)
 
 
 def simulate_batch(
     system: System,
-    modes: int | NDArray[np.int64],
+    modes: int | Integers,
     states: Array,
     duration: ArrayLike,
     u: Array | None = None,
@@ -83,7 +84,7 @@ def simulate_batch(
         ValueError: a time is not finite or the duration negative, there is no such mode, or an
             array has another shape.
     """
-    durations = np.array(np.broadcast_to(duration, len(states)), dtype=np.float64)
+    durations = np.array(np.broadcast_to(duration, len(states)), float)
     if not (np.all((durations >= 0.0) & (durations < np.inf)) and np.isfinite(t)):
         raise ValueError(
             f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
@@ -96,14 +97,14 @@ def simulate_batch(
         system.outgoing(int(mode))
     numbers = list(system.modes)
     index = np.searchsorted(np.sort(numbers), np.broadcast_to(modes, len(states)))
-    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, dtype=np.float64), ROOM)
+    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, float), ROOM)
     tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
     task = Task(u, durations, limits)
     times: list[Array] = [np.zeros(0)] * len(states)
 
-    def work(part: NDArray[np.int64]) -> None:
+    def work(part: Integers) -> None:
         for some in np.array_split(part, max(1, len(part) // 256)):
             _simulate_rows(tables, task, rows, some, times)
 
@@ -130,23 +131,23 @@ class Task(NamedTuple):
 class Rows(NamedTuple):
     """B simulations: where each is, how it ended, and the times of its events."""
 
-    modes: NDArray[np.int64]  # (B,) indices
+    modes: Integers  # (B,) indices
     states: Array  # (B, n)
     times: Array  # (B,) [s]
-    codes: NDArray[np.int64]  # (B, 2) how it ended, and the transition of a failure
+    codes: Integers  # (B, 2) how it ended, and the transition of a failure
     events: Array  # (B, room) times [s]
-    counts: NDArray[np.int64]  # (B,) of events
+    counts: Integers  # (B,) of events
 
     @staticmethod
-    def at(modes: NDArray[np.int64], t: float, states: Array, room: int) -> Rows:
+    def at(modes: Integers, t: float, states: Array, room: int) -> Rows:
         """At their start, with room for so many events."""
         B = len(states)  # noqa: N806
-        codes, counts = np.zeros((B, 2), dtype=np.int64), np.zeros(B, dtype=np.int64)
+        codes, counts = np.zeros((B, 2), np.int64), np.zeros(B, np.int64)
         return Rows(modes, states, np.full(B, t), codes, np.zeros((B, room)), counts)
 
 
 def _simulate_rows(
-    tables: TableSet, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
+    tables: TableSet, task: Task, rows: Rows, pending: Integers, times: list[Array]
 ) -> None:
     """Simulate some rows, in place, with a log that grows where a row needs it."""
     room, n = ROOM, rows.states.shape[1]
@@ -193,7 +194,7 @@ def _messages(
 @unlocked_kernel
 def simulate_all(s, task: Task, log: Log, rows: Rows):
     """Simulate every row, in place."""
-    states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)
+    states, until = rows.states, np.zeros(len(s.source), np.bool_)
     for b in range(len(states)):
         log.count[0], t = 0, rows.times[b]
         duration = task.durations[b]

@@ -6,12 +6,13 @@ All loops run along contiguous rows, so that they vectorise, and nothing is allo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from saltation.kernels import kernel
 
 # ruff: noqa: N803 (the letters are the textbooks')
 
 
-@njit(cache=True)
+@kernel
 def factorise(H, L):
     """Lower factor of H (m, m) into L. False when H is not positive definite (or not finite)."""
     m = H.shape[0]
@@ -34,7 +35,7 @@ def factorise(H, L):
     return True
 
 
-@njit(cache=True)
+@kernel
 def solve_lower(L, Y):
     """Y (m, r) <- L^-1 Y."""
     m, r = Y.shape
@@ -48,7 +49,7 @@ def solve_lower(L, Y):
             Y[i, c] *= inverse
 
 
-@njit(cache=True)
+@kernel
 def solve_lower_transposed(L, Y):
     """Y (m, r) <- L^-T Y."""
     m, r = Y.shape

@@ -12,9 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numba.core.errors import NumbaError
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from saltation.arrays import Array, Shape
 
 # Of functions that take real numbers only, in Python and compiled.
 _REAL_ONLY = (
@@ -32,7 +31,7 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     Accurate to rounding if the function accepts complex numbers and is analytic, else to about
     1e-10 of its scale. NaN if the function is not finite at x.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(x, float)
     shape = np.shape(function(x.copy()))
     if not len(x):
         return np.zeros((*shape, 0))
@@ -43,7 +42,7 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     return _central(function, x)
 
 
-def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array | None:
+def _complex_step(function: Callable, x: Array, shape: Shape) -> Array | None:
     columns = []
     for i in range(len(x)):
         y = x.astype(np.complex128)
@@ -57,7 +56,7 @@ def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array
         if value.shape != shape or not np.iscomplexobj(value):
             return None
         columns.append(np.imag(value) / _COMPLEX_STEP)
-    return np.stack(columns, axis=-1)
+    return np.stack(columns, -1)
 
 
 def _agrees(function: Callable, x: Array, exact: Array, size: Array) -> bool:
@@ -78,4 +77,4 @@ def _central(function: Callable, x: Array) -> Array:
         behind[i] -= h
         difference = np.asarray(function(ahead)) - np.asarray(function(behind))
         columns.append(difference / (ahead[i] - behind[i]))
-    return np.stack(columns, axis=-1).astype(np.float64)
+    return np.stack(columns, -1).astype(np.float64)

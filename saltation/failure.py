@@ -59,7 +59,12 @@ def message(
             slope = np.asarray(system.modes[mode].flow(t, x, u))
         except ArithmeticError:  # which counts as NaN
             slope = np.full(len(x), np.nan)
-        reason = _flow_not_finite(slope)
+        reason = (
+            f"the flow gives a state that is not finite soon after, from F = {text(slope)}; it is"
+            " not defined there or runs away: add a guard before, or bound it"
+        )
+        if not np.isfinite(slope).all():
+            reason = f"the flow is not finite there, F = {text(slope)}; check what it divides by"
     elif code in _TEXTS:
         reason = _TEXTS[code].format(options=options or SimulationOptions())
     elif code in _TEXTS_OF_TRANSITIONS and 0 <= edge < len(system.transitions):
@@ -92,14 +97,4 @@ def no_event(system: System, mode: int, t: float, x: Array, u: Array) -> str:
     return (
         f"{place(system, mode, t, x)}: the event to stop after has not come; {values}; simulate"
         " for longer, or check the signs of the guards (positive inside the mode) and ``until``"
-    )
-
-
-def _flow_not_finite(rate: Array) -> str:
-    """NaN from a flow, or a state that ran away; ``rate`` is F (n,) at the last good state."""
-    if not np.isfinite(rate).all():
-        return f"the flow is not finite there, F = {text(rate)}; check what it divides by"
-    return (
-        f"the flow gives a state that is not finite soon after, from F = {text(rate)}; it is not"
-        " defined there or runs away: add a guard before, or bound it"
     )

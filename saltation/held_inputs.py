@@ -22,7 +22,7 @@ def held_input(system: System, u: ArrayLike | None) -> Array:
     """
     if u is None:
         return np.zeros(system.input_dim)
-    return _check(np.array(u, dtype=np.float64), system.input_dim)
+    return _check(np.array(u, float), system.input_dim)
 
 
 def held_inputs(
@@ -56,11 +56,11 @@ def _rows(
     system: System, inputs: Inputs, t: float, duration: float, length: float, steps: int
 ) -> Iterator[tuple[float, Array]]:
     m = system.input_dim
-    rows = None if callable(inputs) or inputs is None else np.asarray(inputs, dtype=np.float64)
+    rows = None if callable(inputs) or inputs is None else np.asarray(inputs, float)
     for k in range(steps):
         start, end = t + k * length, t + (duration if k == steps - 1 else (k + 1) * length)
         if callable(inputs):
-            u = np.array(inputs(start), dtype=np.float64)
+            u = np.array(inputs(start), float)
         elif rows is None:
             u = held_input(system, None)
         else:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.compiled.limits import RESOLUTION, Limits
 from saltation.compiled.piece import flow_for, jacobians
 from saltation.compiled.system import TableSet, callback_tables
@@ -20,7 +21,7 @@ def integrate(
 ) -> Array:
     """Solution (n,) after ``duration`` seconds, which may be negative; NaN when it has none."""
     mode = Mode("field", len(y), 0, lambda s, x, u: field(s, x))
-    return flow_state(mode, t, np.asarray(y, dtype=np.float64), np.zeros(0), duration, options)
+    return flow_state(mode, t, np.asarray(y, float), np.zeros(0), duration, options)
 
 
 def flow_state(
@@ -52,7 +53,7 @@ def flow_jacobians(
     duration: float,
     options: SimulationOptions | None = None,
     resolved: bool = False,
-) -> tuple[Array, Array]:
+) -> Pair:
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
     From the closed form, or from the variational equations (3.1). ``resolved`` is as
@@ -73,5 +74,5 @@ def _alone(mode: Mode) -> TableSet:
     system = getattr(mode, "_system", None)
     if system is None:
         system = System({0: mode}, ())
-        object.__setattr__(mode, "_system", system)
+        vars(mode)["_system"] = system
     return callback_tables(system)

@@ -95,7 +95,7 @@ def sorted_eigenvalues(matrix: Array) -> np.ndarray:
     All are NaN where the matrix is not finite, as that of a cycle that was not found.
     """
     if not np.all(np.isfinite(matrix)):
-        return np.full(len(matrix), np.nan, dtype=np.complex128)
+        return np.full(len(matrix), np.nan, np.complex128)
     values = np.linalg.eigvals(matrix).astype(np.complex128)
     size = np.round(np.abs(values), 9)  # a conjugate pair is one magnitude
     return values[np.lexsort((-values.imag, -values.real, -size))]
@@ -113,7 +113,7 @@ def find_limit_cycle(
         tolerance: largest |P(x) - x|, relative to the state's size where that is above 1.
         max_iterations: Newton steps, each halved until it comes closer.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(x, float)
     by_event = isinstance(return_map.section, EventSection)
     first = return_map(x)
     if by_event and first.status == "ok" and first.mode != return_map.mode:
@@ -122,7 +122,11 @@ def find_limit_cycle(
     if by_event and cycle.linear_return.end.status == "ok":
         driven = return_map.time_dependence(cycle.state)
         if driven:
-            return cycle._replace(status="driven", message=_driven_message(driven))
+            message = (
+                f"the {driven} depends on time, so the state does not come back to the same flow"
+                " after an event: use a PhaseSection, with the period of what drives the system"
+            )
+            return cycle._replace(status="driven", message=message)
         if cycle.ok and _rests(cycle, tolerance):  # what the clock cuts may rest for an instant
             where = f"rest in mode {cycle.mode} at x = {cycle.state}, where the guess led"
             return cycle._replace(status="at_rest", message=f"{where}: guess farther from it")
@@ -143,7 +147,7 @@ def _solve(return_map: ReturnMap, x: Array, tolerance: float, max_iterations: in
         if np.linalg.cond(slope) > _SINGULAR:
             message = f"the return map has a multiplier 1 at x = {x}: cycles are not isolated"
             return cycle._replace(status="singular", message=message)
-        step = np.asarray(np.linalg.solve(slope, linear.end.state - x), dtype=np.float64)
+        step = np.asarray(np.linalg.solve(slope, linear.end.state - x), float)
         closer = _descend(cycle, step)
         if closer is None:
             message = f"no part of the Newton step {step} from x = {x} comes closer: guess nearer"
@@ -171,10 +175,3 @@ def _rests(cycle: LimitCycle, tolerance: float) -> bool:
     speed = float(np.max(np.abs(system.modes[cycle.mode].flow(0.0, cycle.state, u))))
     size = max(1.0, float(np.max(np.abs(cycle.state))))
     return speed * cycle.period <= _REST * np.sqrt(tolerance) * size
-
-
-def _driven_message(name: str) -> str:
-    return (
-        f"the {name} depends on time, so the state does not come back to the same flow after an"
-        " event: use a PhaseSection, with the period of what drives the system"
-    )

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Pair
 from saltation.derivatives import jacobian
 
-Array = NDArray[np.float64]
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
 ScalarFunction = Callable[[float, Array, Array], float]
+_BEHIND = 1e-6  # of the scale of a guard
 _LEFT_OUT: Any = None  # a derivative that ``saltation.derivatives`` gives
 
 
@@ -31,7 +31,7 @@ class FlowMap(NamedTuple):
     """
 
     state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]] = _LEFT_OUT  # D_x, D_u
+    jacobians: Callable[[float, Array, Array, float], Pair] = _LEFT_OUT  # D_x, D_u
 
 
 class Derivative(NamedTuple):
@@ -136,11 +136,16 @@ class Transition:
         if self.on not in ("level", "edge"):
             raise ValueError(f"on = {self.on!r}: give 'level' or 'edge'")
         if self.time_invariant:
-            object.__setattr__(self, "guard_time", zero_rate)
-            object.__setattr__(self, "reset_time", _zero_reset_rate)
+            vars(self)["guard_time"] = zero_rate
+            vars(self)["reset_time"] = _zero_reset_rate
         for by in ("state", "time", "input"):
             _complete(self, f"guard_{by}", self.guard, by)
             _complete(self, f"reset_{by}", self.reset, by)
+
+    def is_behind(self, t: float, x: Array, u: Array) -> bool:
+        """Whether a state lies behind the guard, farther than by rounding."""
+        scale = np.abs(self.guard_state(t, x, u)) @ np.abs(x)
+        return not self.rest and bool(self.guard(t, x, u) < -_BEHIND * scale)
 
     @property
     def label(self) -> str:
@@ -173,4 +178,4 @@ def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
     """Set a derivative that was left out, or that was found for another function."""
     given = getattr(owner, name)
     if given is None or isinstance(given, Derivative):
-        object.__setattr__(owner, name, Derivative(function, by))
+        vars(owner)[name] = Derivative(function, by)

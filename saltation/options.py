@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Method = Literal["explicit", "implicit"]
 LineSearch = Literal["exhaustive", "two_stage", "backtracking"]  # see ``HilqrOptions``
+
+
+def check(owner: Any, positive: str = "", whole: str = "", from_zero: str = "") -> None:
+    """Refuse options, by their names, that are not finite and above zero, whole, or 0 or more.
+
+    Raises:
+        ValueError: with the first such name; whole numbers are 1 or more.
+    """
+    for names, least, asked in (
+        (positive, 5e-324, "a finite number above zero"),
+        (whole, 1, "a whole number, 1 or more"),
+        (from_zero, 0, "a finite number, 0 or more"),
+    ):
+        for name in names.split():
+            value = getattr(owner, name)
+            if not least <= value < float("inf") or (names is whole and value != int(value)):
+                raise ValueError(f"{name} {value}: give {asked}")
+            if names is whole:
+                vars(owner)[name] = int(value)
 
 
 @dataclass(frozen=True)
@@ -32,12 +51,9 @@ class SimulationOptions:
 
     def __post_init__(self) -> None:
         """Refuse what no simulation can have."""
-        for name in ("max_step", "max_steps", "guard_tolerance", "zeno_events"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give a number above zero")
-        for name in ("rtol", "atol", "max_events"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} = {getattr(self, name)}: give zero or more")
+        check(self, "guard_tolerance", "max_steps zeno_events", "rtol atol max_events")
+        if not self.max_step > 0:
+            raise ValueError(f"max_step {self.max_step}: give a number above zero")
         if self.rtol == self.atol == 0:
             raise ValueError("rtol and atol are both zero: give one above it")
         if self.method not in get_args(Method):

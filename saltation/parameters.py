@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,24 +17,25 @@ import numpy as np
 from saltation.mode import Array, Derivative, FlowMap, Mode
 
 
+@dataclass(eq=False)
 class Binding:
     """A function (t, x, u, ..., p) with its parameters' values (k,)."""
 
-    def __init__(self, function: Callable, parameters: Array) -> None:
-        """Bind the last argument."""
-        self.function, self.parameters = function, parameters
+    function: Callable
+    parameters: Array  # (k,)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function at (t, x, u) or (t, x, u, h)."""
         return self.function(*arguments, self.parameters)
 
 
+@dataclass(eq=False)
 class ByInput:
     """A function of (t, x, u, ..., p), or without p, as one of (t, x, (u, p), ...)."""
 
-    def __init__(self, function: Callable, inputs: int) -> None:
-        """Take the first ``inputs`` numbers for u, the others for p."""
-        self.function, self.inputs, self.takes_p = function, inputs, takes_parameters(function)
+    function: Callable
+    inputs: int  # the numbers of u, which come first
+    takes_p: bool
 
     def __call__(self, t: float, x: Array, v: Array, *step: float) -> Any:
         """The function at (t, x, v) or (t, x, v, h)."""
@@ -64,9 +65,7 @@ def with_parameters_as_inputs(owner: Any, inputs: int, count: int) -> Any:
     """A mode or a transition of functions of (t, x, (u, p)), with u (inputs,) and p (count,)."""
 
     def by_input(function: Callable, others: int = 3) -> Callable:
-        split = ByInput(function, inputs)
-        split.takes_p = takes_parameters(function, others)
-        return split
+        return ByInput(function, inputs, takes_parameters(function, others))
 
     result = _map(owner, by_input)
     if isinstance(owner, Mode):
@@ -95,7 +94,7 @@ def as_parameters(parameters: Any) -> Array:
     Raises:
         ValueError: they are no vector of finite numbers.
     """
-    p = np.array(parameters, dtype=np.float64)
+    p = np.array(parameters, float)
     if p.ndim != 1 or not np.all(np.isfinite(p)):
         raise ValueError(f"parameters {parameters!r}: give a vector of finite numbers")
     return p

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from saltation import failure
+from saltation.arrays import Pair
 from saltation.chains import chains, merge_chain
 from saltation.events import EventRecord
 from saltation.integration import flow_jacobians
@@ -104,7 +105,7 @@ class PathDerivatives:
         return at_knot and is_jumped_over(self._system, event.transition, *at)
 
 
-def event_time_derivatives(system: System, event: EventRecord) -> tuple[Array, Array]:
+def event_time_derivatives(system: System, event: EventRecord) -> Pair:
     """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
 
     Perturbations are of the state before the event at its nominal time, and of the input (m,). An

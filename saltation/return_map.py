@@ -90,7 +90,7 @@ class ReturnMap:
 
     def __post_init__(self) -> None:
         """Check the section, the mode and the input."""
-        object.__setattr__(self, "held_input", held_input(self.system, self.u))
+        vars(self)["held_input"] = held_input(self.system, self.u)
         self.system.outgoing(self.mode)
         names = sorted({edge.name for edge in self.system.transitions})
         if isinstance(self.section, EventSection) and self.section.transition not in names:
@@ -101,7 +101,7 @@ class ReturnMap:
 
     def __call__(self, x: Array) -> Return:
         """P(x). A return to an event that leads to another mode is "ok": P maps between modes."""
-        x = np.asarray(x, dtype=np.float64)
+        x = np.asarray(x, float)
         if isinstance(self.section, PhaseSection):
             return self._to_phase(x, self.section)
         return self._to_event(x, self.section)
@@ -112,7 +112,7 @@ class ReturnMap:
         With an event as section, D_x P = Phi + F+ D_x T, where T is the time of the event (3.112).
         With the clock as section the two are the same.
         """
-        x, section, end = np.asarray(x, dtype=np.float64), self.section, self(x)
+        x, section, end = np.asarray(x, float), self.section, self(x)
         status, message = end.status, end.message
         if status == "ok" and end.mode != self.mode:
             message = f"the section lies in mode {end.mode}; the state is in mode {self.mode}"
@@ -171,7 +171,7 @@ class ReturnMap:
 
         Each is evaluated along the trajectory to the event, and at the same states at other times.
         """
-        run = self._until_event(np.asarray(x, dtype=np.float64))
+        run = self._until_event(np.asarray(x, float))
         span, points = run.final_time, []
         for t in span * (np.arange(_SAMPLES) + 0.5) / _SAMPLES:
             mode, y = run.at(float(t))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair, Shape
 from saltation.compiled.runge_kutta import dense_states
 from saltation.compiled.step import STEP, Log
 from saltation.events import EventRecord, Status
@@ -19,14 +20,13 @@ from saltation.saltations import Saltation, saltation
 from saltation.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots
-_BEHIND = 1e-6  # of the scale of a guard
 
 
 class Record(NamedTuple):
     """Steps and events of a simulation in order of time, as in ``Log``, and where it ended."""
 
-    edge: NDArray[np.int64]  # (K,) index of the transition, or STEP
-    knot: NDArray[np.int64]  # (K,) row of the input
+    edge: Integers  # (K,) index of the transition, or STEP
+    knot: Integers  # (K,) row of the input
     time: Array  # (K,) of the event, or of the start of the step [s]
     span: Array  # (K,) of the step's dense output [s]
     before: Array  # (K, n)
@@ -59,18 +59,18 @@ class Record(NamedTuple):
         columns: list[Any] = [np.concatenate(column) for column in every]
         return Record(*columns, end=end)
 
-    def event(self, system: System, row: int, u: Array) -> EventRecord:
-        """The event of a row."""
-        edge = system.transitions[self.edge[row]]
-        n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
-        return EventRecord(
-            edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u
-        )
-
     def events(self, system: System, inputs: Array) -> tuple[EventRecord, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
         rows = np.flatnonzero(self.edge != STEP)
-        return tuple(self.event(system, int(row), inputs[self.knot[row]]) for row in rows)
+        return tuple(event_of(system, self, int(row), inputs[self.knot[row]]) for row in rows)
+
+
+def event_of(system: System, log: Record | Log, row: int, u: Array) -> EventRecord:
+    """The event of a row of a log."""
+    edge = system.transitions[log.edge[row]]
+    n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
+    before, end = log.before[row, :n].copy(), log.after[row, :after].copy()
+    return EventRecord(edge, float(log.time[row]), before, end, u)
 
 
 class RunDerivatives(NamedTuple):
@@ -89,13 +89,13 @@ class RunDerivatives(NamedTuple):
     message: str
 
     @staticmethod
-    def of(path: PathDerivatives, n: int, inputs: tuple[int, ...], k: int) -> RunDerivatives:
+    def of(path: PathDerivatives, n: int, inputs: Shape, k: int) -> RunDerivatives:
         """Split the columns of a path: n of the start, and m + k of each of N inputs."""
         N, m = inputs
         parts: list[Any] = []
         for D in (path.D, np.reshape(path.event_times, (-1, path.D.shape[1]))):
             each = np.moveaxis(D[:, n:].reshape(len(D), N, m + k), 1, 0)
-            parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(axis=0)]
+            parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(0)]
         return RunDerivatives(*parts, status=path.status, message=path.message)
 
 
@@ -141,7 +141,7 @@ class Run:
         return self.record.events(self.system, self.inputs)
 
     @property
-    def watched(self) -> tuple[tuple[Array, Array], ...]:
+    def watched(self) -> tuple[Pair, ...]:
         """Times (K,) [s] and states (K, n) of the zeros of each ``Event`` that was given."""
         return tuple((record.time, record.before) for record in self.watching)
 
@@ -152,8 +152,7 @@ class Run:
         for event in self.events:
             at = event.time, event.state_after, event.input
             for edge in self.system.outgoing(event.transition.target):
-                scale = float(np.abs(edge.guard_state(*at)) @ np.abs(event.state_after))
-                if not edge.rest and edge.guard(*at) < -_BEHIND * scale:
+                if edge.is_behind(*at):
                     then = "happens at once" if edge.on == "level" else "waits"
                     found.append(
                         f"{event.transition.label} at t = {event.time:.12g} s leads behind the"
@@ -208,7 +207,7 @@ class Run:
         return self._samples[1]
 
     @property
-    def modes(self) -> NDArray[np.int64]:
+    def modes(self) -> Integers:
         """Mode (K,) of each of the states."""
         return self._samples[2]
 
@@ -288,16 +287,16 @@ class Run:
         return (*rows, Segment(mode, time, self.final_time, np.array(times), np.array(states)))
 
     @cached_property
-    def _modes(self) -> NDArray[np.int64]:
+    def _modes(self) -> Integers:
         """Mode of each row: that of a step, or that which an event led into."""
-        modes, mode = np.empty(len(self.record.edge), dtype=np.int64), self.start.mode
+        modes, mode = np.empty(len(self.record.edge), np.int64), self.start.mode
         for row, edge in enumerate(self.record.edge):
             mode = mode if edge == STEP else self.system.transitions[edge].target
             modes[row] = mode
         return modes
 
     @cached_property
-    def _samples(self) -> tuple[Array, Array, NDArray[np.int64]]:
+    def _samples(self) -> tuple[Array, Array, Integers]:
         n, r = self.system.state_dim, self.record
         start, first = np.full((1, n), np.nan), self.start.state
         start[0, : len(first)] = first

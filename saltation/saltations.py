@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.systems import Array, System, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -51,7 +52,7 @@ def saltation_matrix(
         reset_time: D_t R (n_target,), or zero.
         minimum_rate: slowest fall of the guard that counts as transverse [units of g per s].
     """
-    D_xR = np.asarray(reset_state, dtype=np.float64)
+    D_xR = np.asarray(reset_state, float)
     rate = float(guard_time + guard_state @ flow_before)
     if not rate < -minimum_rate:
         return Saltation(D_xR, D_xR, rate, "not_transverse")
@@ -81,7 +82,7 @@ def saltation(
 
 def _flows(
     system: System, transition: Transition, at: tuple[float, Array, Array], u_after: Array | None
-) -> tuple[Array, Array]:
+) -> Pair:
     """F- (n_source,) and F+ (n_target,) of an event at (t, x, u)."""
     t, x, u = at
     reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
@@ -105,7 +106,7 @@ def input_saltation(
     thesis has no such term. It is zero where neither guard nor reset depends on the input, and
     where a guard that does (a contact force) leads to the same flow by an identity reset (3.12).
     """
-    D_uR = np.asarray(transition.reset_input(t, x, u), dtype=np.float64)
+    D_uR = np.asarray(transition.reset_input(t, x, u), float)
     jump = saltation(system, transition, t, x, u, u_after)
     if not jump.ok:
         return D_uR

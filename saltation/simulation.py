@@ -32,19 +32,9 @@ from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
-from saltation.run import Record, Run
+from saltation.run import Record, Run, event_of
 from saltation.systems import Array, System
 
-__all__ = [
-    "Event",
-    "EventRecord",
-    "Run",
-    "SimulationOptions",
-    "Status",
-    "Step",
-    "simulate",
-    "simulate_step",
-]
 MOST_TIMESTEPS = 2.0**52  # of a run without end
 CALLS_A_ROW = 50  # of functions, about, which nobody counts where they are compiled
 ROWS = 256  # steps and events that a log holds before it is emptied
@@ -122,7 +112,7 @@ def simulate(
         status, message = "no_event", failure.no_event(system, *simulation.place, u)
     whole = np.array(used) if used else u[None]
     record, watched = simulation.record()
-    times = None if t_eval is None else np.array(t_eval, dtype=np.float64)
+    times = None if t_eval is None else np.array(t_eval, float)
     return Run(
         system, simulation.start, record, whole, np.array(ends), status, message, watched, times
     )
@@ -188,7 +178,7 @@ class _Simulation:
         steps: bool,
     ) -> None:  # fmt: skip
         system.outgoing(mode)
-        state, n = np.array(x, dtype=np.float64), system.modes[mode].state_dim
+        state, n = np.array(x, float), system.modes[mode].state_dim
         if state.shape != (n,):
             raise ValueError(f"the state has shape {state.shape}; mode {mode} takes ({n},)")
         if not np.isfinite(t):
@@ -210,7 +200,7 @@ class _Simulation:
             event for event in events for mode in system.modes for _ in event.edges(mode)
         ]
         terminal = [event.terminal for event in self._watched]
-        self._stop = np.array(terminal + [until is not None] * len(system.transitions), dtype=bool)
+        self._stop = np.array(terminal + [until is not None] * len(system.transitions), bool)
 
     @property
     def place(self) -> tuple[int, float, Array]:
@@ -260,7 +250,7 @@ class _Simulation:
         part = Record.of(self._log, self._numbers)
         if part.edge[-1] < len(self._watched):
             return True
-        event = part.event(self._system, len(part.edge) - 1, u)
+        event = event_of(self._system, part, len(part.edge) - 1, u)
         return self._until is not None and bool(self._until(event))
 
     def _empty(self) -> None:

@@ -8,32 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltation.mode import (
-    Array,
-    Derivative,
-    FlowMap,
-    Mode,
-    ScalarFunction,
-    Transition,
-    VectorFunction,
-    zero_rate,
-)
+from saltation.arrays import Array
+from saltation.mode import Derivative as Derivative
+from saltation.mode import FlowMap as FlowMap
+from saltation.mode import Mode, Transition
+from saltation.mode import ScalarFunction as ScalarFunction
+from saltation.mode import VectorFunction as VectorFunction
+from saltation.mode import zero_rate as zero_rate
 from saltation.parameters import as_parameters, bind, with_parameters_as_inputs
 
 if TYPE_CHECKING:
     from saltation.events import Event
-
-__all__ = [
-    "Array",
-    "Derivative",
-    "FlowMap",
-    "Mode",
-    "ScalarFunction",
-    "System",
-    "Transition",
-    "VectorFunction",
-    "zero_rate",
-]
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,14 +40,14 @@ class System:
 
     def __post_init__(self) -> None:
         """Check the graph, bind parameters, and index it by source."""
-        object.__setattr__(self, "transitions", tuple(self.transitions))
-        object.__setattr__(self, "parameters", as_parameters(self.parameters))
-        object.__setattr__(self, "_unbound", (self.modes, self.transitions))
+        vars(self)["transitions"] = tuple(self.transitions)
+        vars(self)["parameters"] = as_parameters(self.parameters)
+        vars(self)["_unbound"] = (self.modes, self.transitions)
         if len(self.parameters):
             modes = {k: bind(mode, self.parameters) for k, mode in self.modes.items()}
             edges = tuple(bind(edge, self.parameters) for edge in self.transitions)
-            object.__setattr__(self, "modes", modes)
-            object.__setattr__(self, "transitions", edges)
+            vars(self)["modes"] = modes
+            vars(self)["transitions"] = edges
         outgoing: dict[int, tuple[Transition, ...]] = {number: () for number in self.modes}
         for edge in self.transitions:
             for end in (edge.source, edge.target):
@@ -72,7 +57,7 @@ class System:
                         f" has modes {sorted(self.modes)}: add the mode or correct the transition"
                     )
             outgoing[edge.source] += (edge,)
-        object.__setattr__(self, "_outgoing", outgoing)
+        vars(self)["_outgoing"] = outgoing
 
     def __repr__(self) -> str:
         """Its name, modes and transitions."""

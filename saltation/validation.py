@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from saltation.arrays import Shape
 from saltation.derivatives import jacobian
 from saltation.failure import place, text
 from saltation.held_inputs import held_input
@@ -17,7 +18,6 @@ _AGREEMENT = 1e-5  # relative, between a given derivative and differences
 _FLOW_TIME = 1e-4  # [s] over which a closed form is compared with its vector field
 _FLAT = 1e-6  # a gradient smaller than this is none, if the guard itself is this close to zero
 _ON_GUARD = 1e-14  # guard values smaller than this are zero
-_BEHIND = 1e-6  # of the scale of a guard
 _NEWTON_STEPS = 50  # toward a guard; one that is flat there is approached by halves
 
 
@@ -34,7 +34,7 @@ class _Claim(NamedTuple):
 
     name: str
     value: Any
-    shape: tuple[int, ...]
+    shape: Shape
     truth: Any = None
 
 
@@ -73,7 +73,7 @@ def check_system(
 
 
 def _states(mode: Mode, samples: ArrayLike) -> Array:
-    states = np.asarray(samples, dtype=np.float64)
+    states = np.asarray(samples, float)
     if states.size and (states.ndim != 2 or states.shape[1] != mode.state_dim):
         raise ValueError(
             f"samples of mode {mode.name} have shape {states.shape}; give (K, {mode.state_dim})"
@@ -91,7 +91,7 @@ def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterat
     for edge in system.outgoing(number):
         faults = list(_broken(_claims(edge, "guard", (), at)))
         faults = faults or list(_on_guard(system, edge, at))
-        if not faults and _is_behind(edge, at):
+        if not faults and edge.on == "level" and edge.is_behind(*at):
             faults = [
                 f"the guard of {edge.label} is negative: the mode is left at once; turn its sign if"
                 " that is wrong, or let it happen on='edge'"
@@ -103,7 +103,7 @@ def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterat
 def _claims(
     owner: Mode | Transition,
     kind: Literal["flow", "guard", "reset"],
-    shape: tuple[int, ...],
+    shape: Shape,
     at: _Point,
     by: tuple[Literal["state", "input", "time"], ...] = ("state", "input", "time"),
 ) -> Iterator[_Claim]:
@@ -151,14 +151,6 @@ def _close(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= _AGREEMENT * scale))
 
 
-def _is_behind(edge: Transition, at: _Point) -> bool:
-    """Whether a state lies behind a guard, farther than by rounding."""
-    value, slope = np.asarray(edge.guard(*at)), np.asarray(edge.guard_state(*at))
-    if edge.on == "edge" or edge.rest or value.shape != () or slope.shape != at.x.shape:
-        return False
-    return bool(value < -_BEHIND * (np.abs(slope) @ np.abs(at.x)))
-
-
 def _on_guard(system: System, edge: Transition, at: _Point) -> Iterator[str]:
     """Whether the gradient vanishes on the guard, by Newton's method; where the reset leads."""
     (t, y, u), value, size = at, np.inf, np.inf
@@ -177,7 +169,7 @@ def _on_guard(system: System, edge: Transition, at: _Point) -> Iterator[str]:
     if abs(value) >= _FLAT or after.shape != (system.modes[edge.target].state_dim,):
         return
     for other in system.outgoing(edge.target):
-        if _is_behind(other, _Point(t, after, u)):
+        if other.on == "level" and other.is_behind(t, after, u):
             yield (
                 f"the reset of {edge.label} from x = {text(y)} leads behind the guard of"
                 f" {other.label}, which happens at once; let it happen on='edge' if it is to wait"

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
+from saltation.filters.model import check_covariance
 from saltation.held_inputs import Inputs, held_inputs
 from saltation.options import SimulationOptions
 from saltation.path_derivatives import PathDerivatives
 from saltation.simulation import EventRecord, simulate
 from saltation.systems import Array, System
 
-_ROUNDING = 1e-9  # of a covariance, relative
 
 class Variation(NamedTuple):
     """Derivatives of a hybrid flow over a duration, and where that flow went.
@@ -48,17 +49,7 @@ class Variation(NamedTuple):
         Raises:
             ValueError: Sigma has another shape, is not symmetric, or has a negative eigenvalue.
         """
-        Sigma, n = np.asarray(Sigma, dtype=np.float64), self.Phi.shape[1]
-        scale = _ROUNDING * float(np.max(np.abs(Sigma), initial=0.0))
-        if (
-            Sigma.shape != (n, n)
-            or not np.allclose(Sigma, Sigma.T, rtol=0.0, atol=scale)
-            or np.min(np.linalg.eigvalsh(Sigma), initial=0.0) < -scale
-        ):
-            raise ValueError(
-                f"Sigma is no covariance of {n} states, {Sigma.tolist()}: give a symmetric ({n},"
-                f" {n}) without negative eigenvalues"
-            )
+        check_covariance(Sigma, self.Phi.shape[1], "Sigma")
         return propagate_covariance(Sigma, self.Phi)
 
 
@@ -94,7 +85,7 @@ def fundamental_matrix(
     Raises:
         ValueError: the mode, a length of time, or the inputs do not fit the system.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(x, float)
     steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
     path = PathDerivatives(
         system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian,
@@ -123,19 +114,14 @@ def fundamental_matrix(
     return Variation(Phi, Gamma, end_mode, state, events, by_state, by_input, status, message)
 
 
-def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> tuple[Array, Array]:
+def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> Pair:
     """Columns of D (p, n + N m): those of the state (p, n), of the inputs (p, m) or (N, p, m).
 
     An input that is held all along is one, however many timesteps there are.
     """
     p, columns = D.shape
     by_inputs = np.moveaxis(D[:, n:].reshape(p, N, (columns - n) // N), 1, 0)
-    return D[:, :n], by_inputs if many else by_inputs.sum(axis=0)
-
-
-def sandwich(A_before: Array, Xi: Array, A_after: Array) -> Array:
-    """A_J,2 Xi A_I,1: one timestep with one event inside it, (3.32)."""
-    return A_after @ Xi @ A_before
+    return D[:, :n], by_inputs if many else by_inputs.sum(0)
 
 
 def propagate_covariance(Sigma: Array, Xi: Array) -> Array:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, types
 
+from saltation.arrays import Shape
 from saltation.compiled import first_use
 from saltation.systems import Array
 
@@ -56,9 +57,7 @@ class Callbacks(types.WrapperAddressProtocol):
         first_use.calls += 1
         return np.float64(self._evaluate(number, t))
 
-    def add(
-        self, function: Callable, n: int, shape: tuple[int, ...], name: str, step: bool = False
-    ) -> int:
+    def add(self, function: Callable, n: int, shape: Shape, name: str, step: bool = False) -> int:
         """Number of a function (t, x (n,), u), or (t, x, u, h) with ``step``, of a given shape."""
         x, u, out, h = self.x[:n], self._u, self.out, self.x[-1:]
 
@@ -93,7 +92,7 @@ class Callbacks(types.WrapperAddressProtocol):
         return np.nan
 
 
-def call_shape(function: Callable, arguments: tuple[Array | float, ...]) -> tuple[int, ...] | None:
+def call_shape(function: Callable, arguments: tuple[Array | float, ...]) -> Shape | None:
     """Shape of a function's value at some arguments; None where it raises there."""
     python = getattr(function, "py_func", function)
     try:

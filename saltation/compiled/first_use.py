@@ -13,6 +13,7 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -21,6 +22,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 LOG = logging.getLogger("saltation")
 PATIENCE = 50_000  # calls of functions, which take a second with the kernels around them
@@ -57,7 +63,10 @@ def uses_python(kernel: Any, sizes: Sizes) -> bool:
             return True
         if not _is_kept(kernel, sizes):
             if sizes not in _compilers:
-                _compilers[sizes] = os.getpid(), _start_compiler(sizes)
+                try:
+                    _compilers[sizes] = os.getpid(), _start_compiler(sizes)
+                except BlockingIOError:  # the compiler of another process is at work
+                    return True
             owner, compiler = _compilers[sizes]
             if owner != os.getpid() or (compiler is not None and compiler.poll() is None):
                 return True  # a forked process cannot ask for its parent's compiler
@@ -66,15 +75,28 @@ def uses_python(kernel: Any, sizes: Sizes) -> bool:
 
 
 def _start_compiler(sizes: Sizes) -> subprocess.Popen | None:
-    """A process that compiles, which goes on after Ctrl-C; None where none can be started."""
+    """A process that compiles, which goes on after Ctrl-C; None where none can be started.
+
+    It holds a lock until it ends, so that of many processes one starts it.
+
+    Raises:
+        BlockingIOError: another process's compiler has the lock.
+    """
+    compiler, user = None, getattr(os, "getuid", int)()
+    name = f"saltation-{user}-{'-'.join(map(str, sizes))}.lock"
     try:
-        compiler = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMPILE.format(list(map(str, sys.path)), sizes)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
+        with open(os.path.join(tempfile.gettempdir(), name), "w") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            compiler = subprocess.Popen(
+                [sys.executable, "-P", "-c", _COMPILE.format(list(map(str, sys.path)), sizes)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, pass_fds=() if fcntl is None else (lock.fileno(),),
+            )  # fmt: skip
+    except BlockingIOError:
+        raise
     except (OSError, TypeError, ValueError):
-        compiler = None
+        pass
     LOG.warning(
         "saltation compiles the kernels of a %s, once on this computer: half a minute%s", sizes[0],
         "" if compiler is None else ", in the background; until then they are slower",

@@ -26,8 +26,8 @@ SOLUTION = types.UniTuple(MATRIX, 2)(float64, VECTOR, VECTOR, float64)  # FlowMa
 class FunctionTable:
     """A table of functions under construction: compiled ones, and numbers of callbacks."""
 
-    def __init__(self, signature: Any, filler: Callable) -> None:
-        self.signature, self.filler = signature, filler
+    def __init__(self, filler: Callable) -> None:
+        self.signature, self.filler = FILLERS[filler], filler
         self.entries: list[Any] = []
         self.slots: list[int] = []
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers
 from saltation.compiled.calls import STEP, guard, put, rate
 from saltation.compiled.limits import (
     EPSILON,
@@ -50,16 +50,16 @@ class Guards(NamedTuple):
 
     value: Array  # (transitions,)
     rate: Array  # (transitions,) d/dt g, where it was looked at
-    trend: NDArray[np.int64]  # (transitions,)
+    trend: Integers  # (transitions,)
     tolerance: Array  # (transitions,) a guard this close to zero is met
     largest: Array  # (transitions,) largest value so far
-    behind: NDArray[np.bool_]  # (transitions,) fires on edge, and has to be positive first
+    behind: Flags  # (transitions,) fires on edge, and has to be positive first
 
 
 @kernel
 def guards_unseen(count):
     """``Guards`` of so many transitions, before any is looked at."""
-    number, whole = np.zeros((4, count)), np.zeros(count, dtype=np.int64)
+    number, whole = np.zeros((4, count)), np.zeros(count, np.int64)
     return Guards(number[0], number[1], whole, number[2], number[3], whole != 0)
 
 

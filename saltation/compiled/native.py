@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from types import CodeType, FunctionType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import float64, types
 
+from saltation.arrays import Shape
 from saltation.systems import Array
 
 VECTOR = types.Array(float64, 1, "C")
@@ -22,13 +23,10 @@ _LOADED: dict[tuple, tuple[Any, list[Any]]] = {}
 def native(make: Callable, python: Callable, signature: Any) -> Any:
     """Compiled by ``make``, numba's njit or cfunc, and kept beside its file where it has one.
 
-    Not kept where a global number or array goes into it: a cache would not see that one change.
     Raises what numba raises.
     """
     python = _with_own_name(python)
     data = [python.__globals__.get(name) for name in python.__code__.co_names]
-    if any(isinstance(value, int | float | complex | np.ndarray) for value in data):
-        return make(signature, error_model="numpy")(python)
     key = (make, signature, python.__module__, python.__qualname__, *map(id, data))
     if key not in _LOADED:
         try:
@@ -40,14 +38,14 @@ def native(make: Callable, python: Callable, signature: Any) -> Any:
 
 
 def _with_own_name(python: Callable) -> Callable:
-    """A copy whose name holds a digest of its code and of what it closes over.
+    """A copy whose name holds a digest of its code, of what it closes over, and of globals.
 
-    numba finds kept machine code, and links it, by the function's name and line: two functions of
-    one factory, or on one line, would be taken for each other.
+    All of these go into machine code, which numba finds again, and links, by the function's name
+    and line: two functions of one factory, or on one line, would be taken for each other.
     """
     if not isinstance(python, FunctionType):
         return python
-    digest = sha256(_identity(python).encode()).hexdigest()[:16]
+    digest = sha256(_identity((python, *global_values([python]))).encode()).hexdigest()[:16]
     copy = FunctionType(
         python.__code__, python.__globals__, python.__name__, python.__defaults__,
         python.__closure__,
@@ -72,9 +70,7 @@ def _identity(value: Any) -> str:
     return f"{type(value)}{value!r}"
 
 
-def check_shape(
-    function: Callable, arguments: Sequence[Any], shape: tuple[int, ...], name: str
-) -> None:
+def check_shape(function: Callable, arguments: Sequence[Any], shape: Shape, name: str) -> None:
     """Refuse a function of another shape: kernels do not look at the ends of arrays.
 
     Raises:
@@ -98,25 +94,39 @@ def global_values(functions: Sequence[Callable]) -> list[Any]:
 
     Those of the compiled functions that they call are among them, in a fixed order.
     """
-    values: list[Any] = []
-    pending, known = list(functions), set()
+    values = [value for _, names in _reached(functions) for value in names]
+    return [np.copy(v) if isinstance(v, np.ndarray) else v for v in values if _is_data(v)]
+
+
+def recompile(functions: Sequence[Callable]) -> None:
+    """Compile functions of numba, and those that they call, with the globals of now."""
+    for compiled, _ in reversed(list(_reached(functions))):
+        if hasattr(compiled, "recompile"):
+            compiled.recompile()
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value goes into machine code that reads it."""
+    if isinstance(value, tuple):
+        return all(map(_is_data, value))
+    return isinstance(value, int | float | complex | np.ndarray)
+
+
+def _reached(functions: Sequence[Callable]) -> Iterator[tuple[Any, list[Any]]]:
+    """Functions, and compiled ones that they call, with the values of the names that each reads."""
+    pending: list[Any] = list(functions)
+    known = set()
     while pending:
-        python = pending.pop()
+        python = compiled = pending.pop()
         while inner := getattr(python, "py_func", None) or getattr(python, "function", None):
-            python = inner  # compiled, or with parameters
+            compiled, python = python, inner  # compiled, or with parameters
         if id(python) in known or not hasattr(python, "__code__"):
             continue
         known.add(id(python))
         names = [python.__globals__.get(name) for name in python.__code__.co_names]
-        cells = [cell.cell_contents for cell in python.__closure__ or ()]
-        for value in (*names, *cells):
-            if isinstance(value, np.ndarray):
-                values.append(value.copy())
-            elif isinstance(value, int | float | complex):
-                values.append(value)
-            elif value is not None and hasattr(value, "py_func"):
-                pending.append(value)
-    return values
+        names += [cell.cell_contents for cell in python.__closure__ or ()]
+        pending += [value for value in names if hasattr(value, "py_func")]
+        yield compiled, names
 
 
 def same_values(first: Sequence[Any], second: Sequence[Any]) -> bool:

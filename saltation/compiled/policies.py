@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.compiled.calls import put
 from saltation.compiled.limits import OK, Limits
 from saltation.compiled.piece import flow_for
 from saltation.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from saltation.compiled.tables import CompiledSystem
 from saltation.kernels import kernel, unlocked_kernel
-
-Array = NDArray[np.float64]
 
 
 class Reference(NamedTuple):
@@ -26,14 +24,13 @@ class Reference(NamedTuple):
 
     states: Array  # (N+1, n)
     inputs: Array  # (N, m)
-    mode: NDArray[np.int64]  # (S,) index of the mode
-    first: NDArray[np.int64]  # (S,) first knot
-    last: NDArray[np.int64]  # (S,) last knot
-    opening: Array  # (S, 1 + n) time and state after the opening event; time NaN: none
-    closing: Array  # (S, 1 + n) time and state before the closing event; time NaN: none
-    ahead: Array  # (S, N, n) extension past the segment
-    behind: Array  # (S, N, n) extension before it, going backward
-    known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
+    mode: Integers  # (S,) index of the mode
+    first: Integers  # (S,) first knot
+    last: Integers  # (S,) last knot
+    ends: Array  # (2, S, 1 + n) time and state before the closing event, and after the opening one;
+    # time NaN: none
+    extensions: Array  # (2, S, N, n) past the segment, and before it, going backward
+    known: Integers  # (S, 2) how much of either is there
 
 
 @kernel
@@ -51,37 +48,25 @@ def matching(r: Reference, ordinal, mode):
 
 
 @kernel
-def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
-    """Reference state at a knot after segment i, which flows on with its last input."""
-    if np.isnan(r.closing[i, 0]):
+def extended(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
+    """Reference state at a knot after segment i, or before it, where it flows backward.
+
+    It flows on with the last input of the segment, or with its first.
+    """
+    side, end, sign = (0, r.last[i], 1) if knot > r.last[i] else (1, r.first[i], -1)
+    if side == 0 and np.isnan(r.ends[0, i, 0]):
         return r.states[-1]
-    n, u = s.dims[r.mode[i]], r.inputs[r.last[i]]
-    while r.known[i, 0] < knot - r.last[i]:
-        j = r.known[i, 0]
-        time = (r.last[i] + 1 + j) * dt
+    n, u, extension = s.dims[r.mode[i]], r.inputs[min(end, r.last[i])], r.extensions[side, i]
+    while r.known[i, side] < sign * (knot - end):
+        j = r.known[i, side]
+        time = (end + sign * (1 + j)) * dt
         if j > 0:
-            x, t = r.ahead[i, j - 1, :n].copy(), time - dt
+            x, t = extension[j - 1, :n].copy(), time - sign * dt
         else:
-            x, t = r.closing[i, 1 : n + 1].copy(), r.closing[i, 0]
-        put(r.ahead[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
-        r.known[i, 0] = j + 1
-    return r.ahead[i, knot - r.last[i] - 1]
-
-
-@kernel
-def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
-    """Reference state at a knot before segment i, which flows backward with its first input."""
-    n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
-    while r.known[i, 1] < r.first[i] - knot:
-        j = r.known[i, 1]
-        time = (r.first[i] - 1 - j) * dt
-        if j > 0:
-            x, t = r.behind[i, j - 1, :n].copy(), time + dt
-        else:
-            x, t = r.opening[i, 1 : n + 1].copy(), r.opening[i, 0]
-        put(r.behind[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
-        r.known[i, 1] = j + 1
-    return r.behind[i, r.first[i] - knot - 1]
+            x, t = r.ends[side, i, 1 : n + 1].copy(), r.ends[side, i, 0]
+        put(extension[j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
+        r.known[i, side] = j + 1
+    return extension[sign * (knot - end) - 1]
 
 
 @kernel
@@ -92,11 +77,10 @@ def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limit
     i = matching(r, ordinal, mode)
     if i < 0:
         return r.states[-1], len(r.inputs) - 1
-    if knot > r.last[i]:
-        return ahead(s, r, i, knot, dt, limits), r.last[i]
-    if knot < r.first[i]:
-        return behind(s, r, i, knot, dt, limits), min(r.first[i], r.last[i])
-    return r.states[knot], knot
+    if r.first[i] <= knot <= r.last[i]:
+        return r.states[knot], knot
+    held = r.last[i] if knot > r.last[i] else min(r.first[i], r.last[i])
+    return extended(s, r, i, knot, dt, limits), held
 
 
 class Policy(NamedTuple):
@@ -114,8 +98,8 @@ class Candidates(NamedTuple):
 
     states: Array  # (C, N+1, n)
     inputs: Array  # (C, N, m)
-    modes: NDArray[np.int64]  # (C, N+1) indices of modes, -1 after a rollout has broken off
-    codes: NDArray[np.int64]  # (C,) how each has ended
+    modes: Integers  # (C, N+1) indices of modes, -1 after a rollout has broken off
+    codes: Integers  # (C,) how each has ended
     logs: Log  # with a leading axis C
 
 
@@ -123,7 +107,7 @@ class Candidates(NamedTuple):
 def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
     """Roll one policy out at every step size, into ``out``."""
     states, inputs, logs = out.states, out.inputs, out.logs
-    until = np.zeros(len(s.source), dtype=np.bool_)
+    until = np.zeros(len(s.source), np.bool_)
     for c in range(len(policy.step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],

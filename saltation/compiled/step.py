@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.compiled.calls import guard, has_solution, put, rate, reset
 from saltation.compiled.limits import (
     AMBIGUOUS,
@@ -61,21 +61,21 @@ class Log(NamedTuple):
     With room for polynomials the steps of integration are in it too.
     """
 
-    count: NDArray[np.int64]  # (1,)
-    knot: NDArray[np.int64]  # (capacity,)
-    edge: NDArray[np.int64]  # (capacity,) index of the transition, or STEP
-    time: NDArray[np.float64]  # (capacity,) of the event, or of the start of the step [s]
-    before: NDArray[np.float64]  # (capacity, n)
-    after: NDArray[np.float64]  # (capacity, n)
-    span: NDArray[np.float64]  # (capacity,) of the step's dense output [s]
-    C: NDArray[np.float64]  # (capacity or 0, DEGREE, n) of steps' dense output
+    count: Integers  # (1,)
+    knot: Integers  # (capacity,)
+    edge: Integers  # (capacity,) index of the transition, or STEP
+    time: Array  # (capacity,) of the event, or of the start of the step [s]
+    before: Array  # (capacity, n)
+    after: Array  # (capacity, n)
+    span: Array  # (capacity,) of the step's dense output [s]
+    C: Array  # (capacity or 0, DEGREE, n) of steps' dense output
 
     @staticmethod
     def empty(capacity: int, n: int, steps: bool = False) -> Log:
         """Room for ``capacity`` events, or events and steps, of states with up to n numbers."""
-        whole, states = np.zeros(capacity, dtype=np.int64), np.zeros((2, capacity, n))
+        whole, states = np.zeros(capacity, np.int64), np.zeros((2, capacity, n))
         return Log(
-            np.zeros(1, dtype=np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
+            np.zeros(1, np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
             states[1], np.zeros(capacity), np.zeros((capacity if steps else 0, DEGREE, n)),
         )  # fmt: skip
 
@@ -83,19 +83,19 @@ class Log(NamedTuple):
 class Course(NamedTuple):
     """Where a simulation is, and what it counts: enough to go on later."""
 
-    mode: NDArray[np.int64]  # (1,)
-    state: NDArray[np.float64]  # (n,)
-    slope: NDArray[np.float64]  # (n,) F there, where ``counts`` says that it is known
-    typical: NDArray[np.float64]  # (n,) largest size of each state in this mode so far
-    clock: NDArray[np.float64]  # see the names below
-    counts: NDArray[np.int64]
+    mode: Integers  # (1,)
+    state: Array  # (n,)
+    slope: Array  # (n,) F there, where ``counts`` says that it is known
+    typical: Array  # (n,) largest size of each state in this mode so far
+    clock: Array  # see the names below
+    counts: Integers
     guards: Guards
 
 
 @kernel
 def course_from(s: CompiledSystem, mode, t, x, span):
     """A ``Course`` of ``span`` seconds at its start, in the mode of an index, from a padded x."""
-    clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, dtype=np.int64)
+    clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, np.int64)
     number, guards = np.array([mode]), guards_unseen(len(s.source))
     return Course(number, x.copy(), np.zeros_like(x), np.abs(x), clock, counts, guards)
 
@@ -302,7 +302,7 @@ def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
 
 
 @kernel
-def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
+def jump(s: CompiledSystem, c: Course, edge, u, knot, log: Log):
     """Reset by a transition; a status."""
     t, x, target = c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy(), s.target[edge]
     after = reset(s, edge, t, x, u)
@@ -375,7 +375,7 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
         if other >= 0 and not s.watch[other]:
             met, tolerance = other, c.guards.tolerance[other]
         if status == OK:
-            status = jump(s, c, edge, u, knot, limits, log)
+            status = jump(s, c, edge, u, knot, log)
         if status == OK and until[edge]:
             status = STOPPED
     return status

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from saltation.arrays import Shape
 from saltation.compiled.callbacks import Callbacks, call_shape
 from saltation.compiled.first_use import Sizes, call
 from saltation.compiled.functions import (
-    MAP_FUNCTION,
-    MATRIX_FUNCTION,
-    SCALAR_FUNCTION,
-    SOLUTION,
-    VECTOR_FUNCTION,
     FunctionTable,
     identity,
     never,
@@ -24,31 +21,27 @@ from saltation.compiled.functions import (
     with_compiled_fillers,
     zero_matrix,
 )
-from saltation.compiled.native import example, global_values, same_values
+from saltation.compiled.native import example, global_values, recompile, same_values
 from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
     CompiledSystem,
-    DerivativeTables,
-    SystemTables,
     by_reference,
 )
 from saltation.systems import Array, Derivative, Mode, System, Transition
 
 
+@dataclass(eq=False)
 class TableSet:
     """Tables of a system, and why functions are callbacks where they do not compile."""
 
-    def __init__(
-        self, system: CompiledSystem, derivatives: CompiledDerivatives, callbacks: Callbacks,
-        reason: str,
-    ) -> None:  # fmt: skip
-        """``reason`` is "" where all functions are compiled."""
-        self.system, self.derivatives = system, derivatives
-        self.callbacks, self.reason = callbacks, reason
+    system: CompiledSystem
+    derivatives: CompiledDerivatives
+    callbacks: Callbacks
+    reason: str  # "" where all functions are compiled
 
     @cached_property
-    def references(self) -> tuple[SystemTables, DerivativeTables]:
+    def references(self) -> Any:
         """System and derivatives as compiled kernels take them."""
         system, slopes = with_compiled_fillers(self.system), self.derivatives
         return by_reference(system, with_compiled_fillers(slopes._replace(system=system)))
@@ -64,7 +57,7 @@ class TableSet:
         return system, self.derivatives._replace(system=system)
 
     @property
-    def tables(self) -> SystemTables:
+    def tables(self) -> Any:
         """The system as compiled kernels take it."""
         return self.references[0]
 
@@ -96,10 +89,13 @@ def native_tables(system: System) -> TableSet:
     of their module go into the machine code: when one has changed they are compiled anew.
     """
     known = getattr(system, "_native_tables", None)
-    values = global_values(_functions(system))
+    functions = _functions(system)
+    values = global_values(functions)
     if known is None or not same_values(known[1], values):
+        if known is not None:  # what is called beside kernels, and derivatives, see them too
+            recompile(functions)
         known = _Builder(system, True).tables(), values
-        object.__setattr__(system, "_native_tables", known)
+        vars(system)["_native_tables"] = known
     return known[0]
 
 
@@ -108,7 +104,7 @@ def callback_tables(system: System) -> TableSet:
     known = getattr(system, "_callback_tables", None)
     if known is None:
         known = _Builder(system, False).tables()
-        object.__setattr__(system, "_callback_tables", known)
+        vars(system)["_callback_tables"] = known
     return known
 
 
@@ -129,13 +125,13 @@ class _Builder:
         self._system, self._native = system, native_code
         n, m = system.state_dim, system.input_dim
         self._calls = Callbacks(n * max(n + m, 1), m)
-        self._flows = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._solutions = FunctionTable(MAP_FUNCTION, still)
-        self._guards = FunctionTable(SCALAR_FUNCTION, never)
-        self._resets = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._by_state = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._by_input = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._slopes = FunctionTable(SOLUTION, identity)
+        self._flows = FunctionTable(unchanged)
+        self._solutions = FunctionTable(still)
+        self._guards = FunctionTable(never)
+        self._resets = FunctionTable(unchanged)
+        self._by_state = FunctionTable(zero_matrix)
+        self._by_input = FunctionTable(zero_matrix)
+        self._slopes = FunctionTable(identity)
         self._reasons: list[str] = []
 
     def tables(self) -> TableSet:
@@ -157,7 +153,7 @@ class _Builder:
         return TableSet(system, derivatives, self._calls, "; ".join(self._reasons))
 
     def _add(
-        self, table: FunctionTable, function: Callable, n: int, shape: tuple[int, ...], name: str
+        self, table: FunctionTable, function: Callable, n: int, shape: Shape, name: str
     ) -> None:
         """Add a function (t, x (n,), u) with values of a shape to a table."""
         slot = partial(self._calls.add, function, n, shape, name)
@@ -211,7 +207,7 @@ class _Builder:
         modes, edges = self._system.modes, self._system.transitions
         index = {number: i for i, number in enumerate(modes)}
         rows = (self._flows, self._guards, self._resets, self._solutions)
-        slots = np.full((len(rows), max(len(modes), len(edges), 1)), ABSENT, dtype=np.int64)
+        slots = np.full((len(rows), max(len(modes), len(edges), 1)), ABSENT, np.int64)
         for row, table in zip(slots, rows, strict=True):
             row[: len(table.slots)] = table.slots
         calls = self._calls
@@ -225,16 +221,16 @@ class _Builder:
             x=calls.x,
             u=calls.u,
             out=calls.out,
-            source=np.array([index[e.source] for e in edges], dtype=np.int64),
-            target=np.array([index[e.target] for e in edges], dtype=np.int64),
-            rest=np.array([e.rest for e in edges], dtype=np.bool_),
-            on_edge=np.array([e.on == "edge" for e in edges], dtype=np.bool_),
-            watch=np.array([e.watch for e in edges], dtype=np.bool_),
-            dims=np.array([mode.state_dim for mode in modes.values()], dtype=np.int64),
+            source=np.array([index[e.source] for e in edges], np.int64),
+            target=np.array([index[e.target] for e in edges], np.int64),
+            rest=np.array([e.rest for e in edges], bool),
+            on_edge=np.array([e.on == "edge" for e in edges], bool),
+            watch=np.array([e.watch for e in edges], bool),
+            dims=np.array([mode.state_dim for mode in modes.values()], np.int64),
             disturbance=np.zeros(self._system.state_dim),
         )
 
 
 def _side_by_side(jacobians: Callable) -> Callable:
     """D_x and D_u of a closed form as one matrix (n, n + m), as a callback gives them."""
-    return lambda t, x, u, h: np.concatenate(jacobians(t, x, u, h), axis=1)
+    return lambda t, x, u, h: np.concatenate(jacobians(t, x, u, h), 1)

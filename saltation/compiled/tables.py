@@ -7,15 +7,14 @@ for all systems.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-from numba import njit, types
+from numba import types
 from numba.experimental import structref
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Flags, Integers
 from saltation.compiled.callbacks import Callbacks
-from saltation.systems import Array
+from saltation.kernels import kernel
 
 COMPILED, ABSENT = -1, -2  # in place of the number of a callback
 
@@ -34,18 +33,18 @@ class CompiledSystem(NamedTuple):
     python: bool  # some function is a callback
     closed: bool  # some flow has a closed form
     disturbed: bool  # ``disturbance`` counts
-    slots: NDArray[np.int64]  # (4, modes or transitions)
+    slots: Integers  # (4, modes or transitions)
     call: Callbacks
     x: Array  # what callbacks read and write, see ``Callbacks``
     u: Array
     out: Array
-    source: NDArray[np.int64]  # (transitions,) index of a mode
-    target: NDArray[np.int64]  # (transitions,)
-    rest: NDArray[np.bool_]  # (transitions,) taken at rest only
-    on_edge: NDArray[np.bool_]  # (transitions,) taken where the guard falls through zero only
-    watch: NDArray[np.bool_]  # (transitions,) not taken, but logged
-    dims: NDArray[np.int64]  # (modes,) n
-    disturbance: NDArray[np.float64]  # (largest n,) added to every flow where ``disturbed``
+    source: Integers  # (transitions,) index of a mode
+    target: Integers  # (transitions,)
+    rest: Flags  # (transitions,) taken at rest only
+    on_edge: Flags  # (transitions,) taken where the guard falls through zero only
+    watch: Flags  # (transitions,) not taken, but logged
+    dims: Integers  # (modes,) n
+    disturbance: Array  # (largest n,) added to every flow where ``disturbed``
 
 
 class CompiledDerivatives(NamedTuple):
@@ -58,8 +57,8 @@ class CompiledDerivatives(NamedTuple):
     flow_states: tuple[Callable, ...]  # D_x F -> (n, n)
     flow_inputs: tuple[Callable, ...]  # D_u F -> (n, m)
     solution_slopes: tuple[Callable, ...]  # (D_x, D_u) of a closed-form solution
-    slots: NDArray[np.int64]  # (3, modes)
-    inputs: NDArray[np.int64]  # (modes,) m: the first of the input that a mode takes
+    slots: Integers  # (3, modes)
+    inputs: Integers  # (modes,) m: the first of the input that a mode takes
 
 
 class TablesType(types.StructRef):
@@ -80,39 +79,25 @@ class DerivativesType(TablesType):
     """Numba's type of ``DerivativeTables``."""
 
 
-if TYPE_CHECKING:
+class SystemTables(structref.StructRefProxy):
+    """A ``CompiledSystem`` on numba's side: kernels take it by reference.
 
-    class SystemTables(CompiledSystem):
-        """See below."""
+    To hand numba first-class functions by value takes milliseconds a call, and kernels that pass
+    them on are twice as slow.
+    """
 
-    class DerivativeTables(CompiledDerivatives):
-        """See below."""
 
-else:
-
-    class SystemTables(structref.StructRefProxy):
-        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
-
-        To hand numba first-class functions by value takes milliseconds a call, and kernels that
-        pass them on are twice as slow.
-        """
-
-    class DerivativeTables(structref.StructRefProxy):
-        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+class DerivativeTables(structref.StructRefProxy):
+    """``CompiledDerivatives`` on numba's side, with its system by reference too."""
 
 
 structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
 structref.define_proxy(DerivativeTables, DerivativesType, list(CompiledDerivatives._fields))
 
 
-@njit(cache=True)
+@kernel
 def by_reference(s, d):
     """A ``CompiledSystem`` and its ``CompiledDerivatives`` as kernels take them."""
-    system = SystemTables(
-        s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
-        s.x, s.u, s.out, s.source, s.target, s.rest, s.on_edge, s.watch, s.dims, s.disturbance,
-    )  # fmt: skip
-    slopes = DerivativeTables(
-        system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
-    )
+    system = SystemTables(*s)
+    slopes = DerivativeTables(system, *d[1:])
     return system, slopes

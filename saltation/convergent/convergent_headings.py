@@ -48,7 +48,7 @@ def convergent_headings(at: HillDerivatives, p: Any) -> ConvergentHeadings:
         at: the hill's derivatives, numbers or arrays.
         p: power of the controller.
     """
-    at = HillDerivatives(*(np.asarray(part, dtype=np.float64) for part in at))
+    at = HillDerivatives(*(np.asarray(part, float) for part in at))
     square = at.h_x * at.h_x + at.h_y * at.h_y
     with np.errstate(divide="ignore", invalid="ignore"):
         unit_speed = square ** (0.5 * (p - 1.0))  # alpha with which ||f|| = 1

@@ -21,6 +21,7 @@ from scipy.spatial import ConvexHull, QhullError
 from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.hill_path import HillPath, HillProblem, checked
 from saltation.convergent.uncertainty_kernel import flow
+from saltation.options import check
 from saltation.systems import Array
 
 FLOOR = 1e-12  # least E_a: below it a hull is made of rounding errors
@@ -50,11 +51,9 @@ class Uncertainty:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.points < 3 or self.points != int(self.points):
+        check(self, "radius" * (self.radius is not None), "points")
+        if self.points < 3:
             raise ValueError(f"points {self.points}: give a whole number, 3 or more")
-        object.__setattr__(self, "points", int(self.points))
-        if self.radius is not None and not 0.0 < self.radius < np.inf:
-            raise ValueError(f"radius {self.radius}: give a positive number [m]")
 
     def radius_for(self, problem: HillProblem) -> float:
         """Radius r [m] of the circle in this problem."""
@@ -63,7 +62,7 @@ class Uncertainty:
     def circle(self, problem: HillProblem) -> Array:
         """Points (points, 2) [m] about nothing, the first to the right, anticlockwise."""
         angles = np.arange(self.points) * (2.0 * np.pi / self.points)
-        return self.radius_for(problem) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return self.radius_for(problem) * np.stack([np.cos(angles), np.sin(angles)], 1)
 
 
 class Evaluation(NamedTuple):
@@ -73,7 +72,6 @@ class Evaluation(NamedTuple):
     area_ratio: float  # E_a: area of the convex hull at the end over that at the start
     distance_ratio: float  # E_m: largest distance to the nominal end over the circle's radius
     end_points: Array  # (points, 2) [m]
-    end_nominal: Array  # (2,) [m]
     message: str = ""
 
 
@@ -91,11 +89,11 @@ def evaluate(problem: HillProblem, path: HillPath, uncertainty: Uncertainty = CI
     """
     if not path.ok or len(path.positions) == 0:
         why = path.message or f"the planner ended with {path.status}"
-        return Evaluation("no_path", np.nan, np.nan, np.zeros((0, 2)), np.full(2, np.nan), why)
+        return Evaluation("no_path", np.nan, np.nan, np.zeros((0, 2)), why)
     path, radius = checked(path), uncertainty.radius_for(problem)
     if radius < (least := SMALLEST * max(1.0, float(np.max(np.abs(path.positions))))):
         why = f"a circle of {radius:.1e} m is lost in rounding: give a radius of {least:.1e} m"
-        return Evaluation("inaccurate", np.nan, np.nan, np.zeros((0, 2)), path.positions[-1], why)
+        return Evaluation("inaccurate", np.nan, np.nan, np.zeros((0, 2)), why)
     found = _ratios(problem, path, uncertainty, 1)
     fine, change = 1, np.inf
     while change > TOLERANCE and fine < FINEST and found.status == "ok":
@@ -136,11 +134,11 @@ def _ratios(
     ends, nominal = trace(problem, path, uncertainty, fine)[-1], path.positions[-1]
     if not np.all(np.isfinite(ends)):
         why = "a point came to where the hill is level"
-        return Evaluation("not_finite", np.nan, np.nan, ends, nominal, why)
+        return Evaluation("not_finite", np.nan, np.nan, ends, why)
     away = ends - nominal
     area = max(hull_area(away) / hull_area(uncertainty.circle(problem)), FLOOR)
     farthest = float(np.max(np.hypot(away[:, 0], away[:, 1])))
-    return Evaluation("ok", area, farthest / uncertainty.radius_for(problem), ends, nominal)
+    return Evaluation("ok", area, farthest / uncertainty.radius_for(problem), ends)
 
 
 def hull_area(points: Array) -> float:

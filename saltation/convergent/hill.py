@@ -52,7 +52,7 @@ class Hill:
                 raise ValueError(said) from error
             if not -np.inf < low < high < np.inf:
                 raise ValueError(f"hill {self.name}: {name} ({low}, {high}) hold no map")
-            object.__setattr__(self, name, (low, high))  # a list has no hash
+            vars(self)[name] = (low, high)  # a list has no hash
         wrong = mistake(self.derivatives, *np.transpose((self.x_bounds, self.y_bounds)))
         if wrong:
             raise ValueError(f"hill {self.name}: {wrong}")

@@ -42,11 +42,9 @@ class HillProblem:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name in ("start", "goal"):
-            object.__setattr__(
-                self, name, _two(name, getattr(self, name), "two finite numbers [m]")
-            )
+            vars(self)[name] = _two(name, getattr(self, name), "two finite numbers [m]")
         low, high = _two("powers", self.powers, "(lowest, highest), finite numbers").tolist()
-        object.__setattr__(self, "powers", (low, high))
+        vars(self)["powers"] = (low, high)
         if not 0.0 < self.eta < np.inf:
             raise ValueError(f"eta {self.eta}: half the goal's side, a finite number above 0 [m]")
         if low > high:
@@ -110,8 +108,7 @@ def checked(path: HillPath) -> HillPath:
     """
     try:
         positions, powers = (
-            np.ascontiguousarray(numbers, dtype=np.float64)
-            for numbers in (path.positions, path.powers)
+            np.ascontiguousarray(numbers, float) for numbers in (path.positions, path.powers)
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError("path: give a HillPath of positions (N, 2) and powers (N - 1,)") from error
@@ -131,7 +128,7 @@ def no_path(status: PathStatus, message: str) -> HillPath:
 def _two(name: str, given: object, asked: str) -> Array:
     """Two finite numbers; ValueError where what was given is something else."""
     try:
-        numbers = np.array(given, dtype=np.float64)
+        numbers = np.array(given, float)
     except (TypeError, ValueError):
         numbers = np.zeros(0)
     if numbers.shape != (2,) or not np.all(np.isfinite(numbers)):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.hill import SINE_HILL, Hill
 from saltation.convergent.hill_path import (
     Convergence,
@@ -23,7 +24,7 @@ from saltation.convergent.hill_path import (
     no_path,
 )
 from saltation.convergent.hill_seeds import resampled, seeds
-from saltation.convergent.hill_transcription import TrajectoryOptions, pack, transcribe
+from saltation.convergent.hill_transcription import TrajectoryOptions, transcribe
 from saltation.convergent.nlp import Nlp, NlpResult
 from saltation.convergent.path_check import almost_level, violation
 from saltation.systems import Array
@@ -98,15 +99,13 @@ class HillTrajectory:
             f" {options.steps} is at the goal, {away:.3g} m away: raise waypoints or max_step"
         )
 
-    def _starts(self, problem: HillProblem, seed: HillPath | None) -> Iterator[tuple[Array, Array]]:
+    def _starts(self, problem: HillProblem, seed: HillPath | None) -> Iterator[Pair]:
         if seed is None:
             yield from seeds(problem, self.options.waypoints)
         else:
             yield resampled(seed, self.options.waypoints)
 
-    def _without_constraint(
-        self, free: Nlp, problem: HillProblem, starts: list[tuple[Array, Array]]
-    ) -> tuple[Array, Array]:
+    def _without_constraint(self, free: Nlp, problem: HillProblem, starts: list[Pair]) -> Pair:
         """The best that the starts lead to where neither (2.22) nor (2.23) is asked."""
         bounds = self._bounds(problem)
         found = [free.solve(self._guess(*start), *bounds) for start in starts]
@@ -124,19 +123,19 @@ class HillTrajectory:
 
     def _guess(self, positions: Array, powers: Array) -> Array:
         x, y = positions[:, 0], positions[:, 1]
-        return pack(x, y, np.diff(x), np.diff(y), powers, np.zeros(self.options.steps))
+        return np.concatenate((x, y, np.diff(x), np.diff(y), powers, np.zeros(self.options.steps)))
 
-    def _bounds(self, problem: HillProblem) -> tuple[Array, Array]:
+    def _bounds(self, problem: HillProblem) -> Pair:
         """Lowest and highest value of every variable, (2.21)."""
         step, options = np.full(self.options.steps, self.options.max_step), self.options
         (x_low, x_high), (y_low, y_high) = (self._axis(problem, k) for k in range(2))
         p_low, p_high = (np.full(options.steps, power) for power in problem.powers)
         s_low = np.full(options.steps, -options.epsilon * options.duration)
         s_high = np.full(options.steps, np.inf) if options.nu > 0.0 else s_low  # not in the cost
-        low = pack(x_low, y_low, -step, -step, p_low, s_low)
-        return low, pack(x_high, y_high, step, step, p_high, s_high)
+        low = np.concatenate((x_low, y_low, -step, -step, p_low, s_low))
+        return low, np.concatenate((x_high, y_high, step, step, p_high, s_high))
 
-    def _axis(self, problem: HillProblem, k: int) -> tuple[Array, Array]:
+    def _axis(self, problem: HillProblem, k: int) -> Pair:
         """Bounds (N,), (N,) of one coordinate: start, map, and the goal's square on the map."""
         low, high = (self.hill.x_bounds, self.hill.y_bounds)[k]
         N = self.options.waypoints
@@ -163,10 +162,10 @@ class HillTrajectory:
         said = (missed or result.message) + almost_level(self.hill, positions)
         return HillPath(status, positions, powers, said)
 
-    def _waypoints(self, z: Array) -> tuple[Array, Array]:
+    def _waypoints(self, z: Array) -> Pair:
         """Positions (N, 2) and powers (N - 1,) among the variables."""
         N, S = self.options.waypoints, self.options.steps
-        return np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
+        return np.stack((z[:N], z[N : 2 * N]), 1), z[2 * N + 2 * S :][:S]
 
 
 def _seed(path: HillPath) -> HillPath:

@@ -23,9 +23,9 @@ import numpy as np
 
 from saltation.convergent.hill import Hill, HillDerivatives
 from saltation.convergent.hill_path import Convergence
-from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+from saltation.convergent.nlp import ConstraintGroup, Nlp
 from saltation.convergent.power_controller import jacobian, mean_and_spread
-from saltation.systems import Array
+from saltation.options import check
 
 _DELTA = 1e-8  # rounds the kink of D_m off [1/T]
 
@@ -55,17 +55,9 @@ class TrajectoryOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name, least in (("waypoints", 3), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not least <= value < 2**31 or value != int(value):
-                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
-            object.__setattr__(self, name, int(value))
-        for name in ("dt", "margin", "max_step"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a finite number above zero")
-        for name in ("sigma", "nu", "gamma", "rho", "epsilon"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a finite number, 0 or more")
+        check(self, "dt margin max_step", "waypoints max_iterations", "sigma nu gamma rho epsilon")
+        if self.waypoints < 3:
+            raise ValueError(f"waypoints {self.waypoints}: give a whole number, 3 or more")
 
     @property
     def steps(self) -> int:
@@ -99,11 +91,6 @@ class Unknowns(NamedTuple):
         return cls(*(ca.SX.sym(name, size) for name, size in sizes))
 
 
-def pack(x: Array, y: Array, v_x: Array, v_y: Array, p: Array, s: Array) -> Array:
-    """Numbers in the order of the variables."""
-    return np.concatenate((x, y, v_x, v_y, p, s))
-
-
 def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions) -> Nlp:
     """The programme; start, goal, map and powers enter through the bounds of the variables."""
     z = Unknowns.symbols(options.waypoints)
@@ -119,8 +106,7 @@ def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions)
     if options.both_ends:
         at_end = _metrics(hill, z, z.x[1:], z.y[1:])
         groups += _convergence(convergence, *at_end, options.margin, first_waypoint=1)
-    nlp_options = NlpOptions(max_iterations=options.max_iterations)
-    return Nlp(ca.vertcat(*z), _cost(z, average, options), groups, None, nlp_options)
+    return Nlp(ca.vertcat(*z), _cost(z, average, options), groups, None, options.max_iterations)
 
 
 def _metrics(hill: Hill, z: Unknowns, x: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:

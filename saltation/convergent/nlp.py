@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import casadi as ca
@@ -30,6 +29,8 @@ _ENDS: dict[str, NlpStatus] = {
     "Infeasible_Problem_Detected": "infeasible",
     "Restoration_Failed": "infeasible",
 }  # IPOPT's word and ours; all others are "solver_failed"
+_TOLERANCE = 1e-8  # IPOPT's own
+_FEASIBLE = 1e-6  # the largest violation of a solution, in the constraints' units
 _SOLVED = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 
@@ -41,15 +42,6 @@ class ConstraintGroup(NamedTuple):
     low: float
     high: float
     first_waypoint: int = 0
-
-
-@dataclass(frozen=True)
-class NlpOptions:
-    """When IPOPT stops, and which violation passes."""
-
-    max_iterations: int = 1000
-    tolerance: float = 1e-8  # IPOPT's own
-    feasible: float = 1e-6  # the largest violation of a solution, in the constraints' units
 
 
 class NlpResult(NamedTuple):
@@ -73,13 +65,13 @@ class Nlp:
         cost: Any,
         groups: Sequence[ConstraintGroup],
         parameters: Any = None,
-        options: NlpOptions | None = None,
+        max_iterations: int = 1000,
     ) -> None:
         """Build the programme, (n,) variables and (k,) parameters as columns of ca.SX."""
-        self.options, self._groups = options or NlpOptions(), tuple(groups)
+        self._groups = tuple(groups)
         q = ca.SX(0, 1) if parameters is None else parameters
         g = ca.vertcat(*(group.expression for group in self._groups))
-        rows = np.array([group.expression.numel() for group in self._groups], dtype=int)
+        rows = np.array([group.expression.numel() for group in self._groups], int)
         self._low = np.repeat([group.low for group in self._groups], rows)
         self._high = np.repeat([group.high for group in self._groups], rows)
         self._names = [
@@ -92,8 +84,8 @@ class Nlp:
             "show_eval_warnings": False,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
-            "ipopt.max_iter": self.options.max_iterations,
-            "ipopt.tol": self.options.tolerance,
+            "ipopt.max_iter": max_iterations,
+            "ipopt.tol": _TOLERANCE,
             "ipopt.mu_strategy": "adaptive",
         }
         programme = {"x": variables, "p": q, "f": cost, "g": g}
@@ -118,7 +110,7 @@ class Nlp:
             g = np.array(self._constraints(z, given)).ravel()
         word = stats["return_status"]
         violation, where = self._worst(g)
-        feasible = bool(violation <= self.options.feasible and np.all(np.isfinite(z)))
+        feasible = bool(violation <= _FEASIBLE and np.all(np.isfinite(z)))
         status = "ok" if word in _SOLVED and feasible else _ENDS.get(word, "solver_failed")
         message = "" if status == "ok" else f"{where or 'all constraints hold'}; IPOPT: {word}"
         cost = float(found["f"])
@@ -130,7 +122,7 @@ class Nlp:
         if not len(excess):
             return 0.0, ""
         worst = int(np.argmax(np.nan_to_num(excess, nan=np.inf)))
-        if excess[worst] <= self.options.feasible:
+        if excess[worst] <= _FEASIBLE:
             return float(excess[worst]), ""
         name, waypoint = self._names[worst]
         low, high = self._low[worst], self._high[worst]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.hill import Hill
 from saltation.convergent.hill_path import HillPath, HillProblem
 from saltation.convergent.power_controller import divergence_metrics, jacobian
@@ -13,9 +14,7 @@ _STEEP = 30.0  # times as steep as where the ground is called almost level
 SLACK = 1e-9  # by which bounds [m] and powers may be missed: rounding
 
 
-def step_divergence(
-    problem: HillProblem, path: HillPath, at_ends: bool = False
-) -> tuple[Array, Array]:
+def step_divergence(problem: HillProblem, path: HillPath, at_ends: bool = False) -> Pair:
     """D_a and D_m (N - 1,) of every step, with its velocity, where it begins or ends [1/step]."""
     positions = path.positions[1:] if at_ends else path.positions[:-1]
     at, (v_x, v_y) = problem.hill.at(*positions.T), path.velocities.T
@@ -34,8 +33,8 @@ def violation(problem: HillProblem, path: HillPath) -> str:
     for axis, (low, high) in enumerate((hill.x_bounds, hill.y_bounds)):
         found.append((f"{'xy'[axis]} on the map", _past(path.positions[:, axis], low, high)))
     found.append(("power", _past(path.powers, *problem.powers)))
-    found.append(("start", np.abs(path.positions[:1] - problem.start).max(axis=1)))
-    missed = np.abs(path.positions - problem.goal).max(axis=1) - problem.eta
+    found.append(("start", np.abs(path.positions[:1] - problem.start).max(1)))
+    missed = np.abs(path.positions - problem.goal).max(1) - problem.eta
     missed[:-1] = 0.0  # of the last waypoint alone
     found.append(("goal", missed))
     name, by = max(found, key=lambda entry: np.max(entry[1], initial=0.0))

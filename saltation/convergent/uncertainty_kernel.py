@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from saltation.convergent import power_controller
+from saltation.kernels import kernel
 
-turning = njit(cache=True, error_model="numpy")(power_controller.turning)
+turning = kernel(power_controller.turning)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def command(hill, x, y, v_x, v_y):
     """(c, s) of M and ||grad h||^2 at the nominal (x, y), which goes with velocity v [m/s]."""
     _, h_x, h_y, _, _, _ = hill(x, y)
@@ -22,7 +21,7 @@ def command(hill, x, y, v_x, v_y):
     return c, s, h_x * h_x + h_y * h_y
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def felt(hill, commanded, p, x, y):
     """f of (2.6) at (x, y) [m/s] with the theta and alpha that were chosen at the nominal.
 
@@ -35,7 +34,7 @@ def felt(hill, commanded, p, x, y):
     return scale * (c * h_x - s * h_y), scale * (s * h_x + c * h_y)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def runge_kutta(hill, start, middle, end, p, tau, x, y):
     """(x, y) after a step of tau [s] of the classical method of order four.
 
@@ -50,7 +49,7 @@ def runge_kutta(hill, start, middle, end, p, tau, x, y):
     return x, y
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow(hill, positions, powers, paths, longest, fine):
     """Move points along a path; ``paths`` (N, n, 2) has their start, and is filled.
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
+from saltation.arrays import Shape
 from saltation.saltations import saltation_matrix
 from saltation.systems import Array
 
@@ -33,13 +34,13 @@ class Image(NamedTuple):
     """What becomes of a perturbation, and the order in which it makes the guards be crossed."""
 
     image: Array  # (n,)
-    order: tuple[int, ...]
+    order: Shape
 
 
 class Piece(NamedTuple):
     """The derivative for perturbations that make the guards be crossed in one order."""
 
-    order: tuple[int, ...]
+    order: Shape
     matrix: Array  # (n, n) Xi of the last guard @ ... @ Xi of the first
     direction: Array  # (n,) of length 1, a perturbation in the piece's cone
 
@@ -63,12 +64,12 @@ def bouligand_derivative(fields: Fields, Dh: Array, delta: Array) -> Image:
             (liveness).
     """
     piece = selected_piece(fields, Dh, delta)
-    return Image(piece.matrix @ np.asarray(delta, dtype=np.float64), piece.order)
+    return Image(piece.matrix @ np.asarray(delta, float), piece.order)
 
 
 def selected_piece(fields: Fields, Dh: Array, delta: Array) -> Piece:
     """The piece that holds for a perturbation delta (n,); see ``bouligand_derivative``."""
-    corner, delta = Corner.of(fields, Dh), np.asarray(delta, dtype=np.float64)
+    corner, delta = Corner.of(fields, Dh), np.asarray(delta, float)
     if delta.shape != (corner.dim,) or not np.isfinite(delta).all():
         raise ValueError(f"delta {delta} is not {corner.dim} finite numbers, as the states are")
     side, matrix, order = -np.ones(corner.count), np.eye(corner.dim), []
@@ -97,9 +98,7 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
     return pieces
 
 
-def _extend(
-    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, pieces: list[Piece]
-) -> None:
+def _extend(corner: Corner, order: Shape, matrix: Array, cone: Array, pieces: list[Piece]) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)
     if direction is None:
@@ -146,11 +145,11 @@ class Corner:
     @staticmethod
     def of(fields: Fields, Dh: Array) -> Corner:
         """From a function, or an array (2^m, n) as ``bouligand_derivative`` has it."""
-        Dh = np.atleast_2d(np.asarray(Dh, dtype=np.float64))
+        Dh = np.atleast_2d(np.asarray(Dh, float))
         m, n = Dh.shape
         if callable(fields):
             return Corner(fields, Dh)
-        table, weights = np.asarray(fields, dtype=np.float64), 2 ** np.arange(m)
+        table, weights = np.asarray(fields, float), 2 ** np.arange(m)
         if table.shape != (2**m, n):
             raise ValueError(
                 f"fields have shape {table.shape}; for {m} guards give ({2**m}, {n}), or a function"
@@ -173,7 +172,7 @@ class Corner:
         Raises:
             ValueError: its shape does not fit, or an h falls along it.
         """
-        F = np.asarray(self.field(side), dtype=np.float64)
+        F = np.asarray(self.field(side), float)
         if F.shape != (self.dim,):
             raise ValueError(f"a field has shape {F.shape}; the guards' states are ({self.dim},)")
         rates = self.Dh @ F

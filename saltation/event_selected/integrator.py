@@ -148,7 +148,7 @@ def _start_states(system: EventSelectedSystem, x: Array, axes: int, duration: fl
     if x.ndim != axes or x.shape[-1] != system.state_dim:
         shape = f"({'B, ' * (axes - 1)}{system.state_dim})"
         raise ValueError(f"system {system.name}: the start has shape {x.shape}; give {shape}")
-    return np.array(x, dtype=np.float64, order="C")
+    return np.array(x, float, order="C")
 
 
 def _raise(code: TableSet) -> None:

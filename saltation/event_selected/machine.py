@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers
 from saltation.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from saltation.compiled.runge_kutta import DEGREE
 from saltation.kernels import kernel
@@ -38,17 +38,17 @@ class Machine(NamedTuple):
     slope: Array  # (n,) f there
     values: Array  # (m,) h there
     side: Array  # (m,) -1.0: a candidate, its guard ahead; +1.0: not
-    pending: NDArray[np.bool_]  # (m,) armed again while well above zero
+    pending: Flags  # (m,) armed again while well above zero
     clock: Array  # (3,) time, step to try next, and since when steps and crossings count [s]
-    counts: NDArray[np.int64]  # (3,) steps, crossings, and the guard at fault
+    counts: Integers  # (3,) steps, crossings, and the guard at fault
 
     @staticmethod
     def start(x: Array, m: int, duration: float) -> Machine:
         """B of them in the states x (B, n) at time 0: each array has a leading axis B."""
-        b, counts = len(x), np.zeros((len(x), 3), dtype=np.int64)
+        b, counts = len(x), np.zeros((len(x), 3), np.int64)
         counts[:, GUARD] = -1
         clock = np.column_stack([np.zeros(b), np.full(b, duration), np.zeros(b)])
-        pending = np.zeros((b, m), dtype=np.bool_)
+        pending = np.zeros((b, m), bool)
         return Machine(
             x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), pending, clock, counts
         )
@@ -64,18 +64,18 @@ class Log(NamedTuple):
     ``curves`` are polynomials as of ``runge_kutta.dense_output``; that of a projection is straight.
     """
 
-    count: NDArray[np.int64]  # (1,)
+    count: Integers  # (1,)
     times: Array  # (capacity,) of the ends [s]
     starts: Array  # (capacity, n)
     curves: Array  # (capacity, DEGREE, n)
-    guards: NDArray[np.int64]  # (capacity,) crossed at the end; -1 of an integration step
+    guards: Integers  # (capacity,) crossed at the end; -1 of an integration step
 
     @staticmethod
     def empty(capacity: int, n: int) -> Log:
         """Room for as many pieces."""
-        guards = np.zeros(capacity, dtype=np.int64)
+        guards = np.zeros(capacity, np.int64)
         states, curves = np.zeros((capacity, n)), np.zeros((capacity, DEGREE, n))
-        return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, guards)
+        return Log(np.zeros(1, np.int64), np.zeros(capacity), states, curves, guards)
 
     def trim(self) -> Log:
         """The rows that are filled."""

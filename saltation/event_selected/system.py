@@ -11,20 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags
 from saltation.compiled.limits import Limits
 from saltation.event_selected.machine import EssLimits
 from saltation.options import SimulationOptions
 from saltation.systems import Array
-
-
-def _no_parameters() -> Array:
-    return np.zeros(0)
-
-
-def _once() -> NDArray[np.bool_]:
-    return np.zeros((0, 0), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -54,8 +46,10 @@ class EventSelectedSystem:
     flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
     events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
     events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
-    rearm: NDArray[np.bool_] = field(default_factory=_once)  # (m, m); (0, 0): each guard once
-    parameters: Array = field(default_factory=_no_parameters)  # p (k,)
+    rearm: Flags = field(
+        default_factory=lambda: np.zeros((0, 0), bool)
+    )  # (m, m); (0, 0): once each
+    parameters: Array = field(default_factory=lambda: np.zeros(0))  # p (k,)
 
     def __post_init__(self) -> None:
         """Bring the arrays to their types, and check their sizes."""
@@ -65,7 +59,7 @@ class EventSelectedSystem:
                 f"system {self.name}: {self.state_dim} states and {m} events; give 1 or more states"
             )
         given = np.zeros((m, m)) if np.size(self.rearm) == 0 else self.rearm
-        rearm = np.ascontiguousarray(given, dtype=np.bool_)
+        rearm = np.ascontiguousarray(given, bool)
         if rearm.shape != (m, m):
             raise ValueError(f"system {self.name}: rearm is {rearm.shape}; give ({m}, {m})")
         if rearm.diagonal().any():
@@ -74,8 +68,8 @@ class EventSelectedSystem:
                 f"system {self.name}: guard {guard} arms itself, and h only rises through it; add"
                 " the guard -h, and let the two arm each other"
             )
-        object.__setattr__(self, "rearm", rearm)
-        object.__setattr__(self, "parameters", np.array(self.parameters, dtype=np.float64).ravel())
+        vars(self)["rearm"] = rearm
+        vars(self)["parameters"] = np.array(self.parameters, float).ravel()
 
     def side(self, x: Array) -> Array:
         """Side (m,) of every guard at a state: -1.0 where h < 0, else +1.0."""
@@ -98,16 +92,13 @@ class EssOptions(SimulationOptions):
     max_events: int = 10_000  # guards crossed within each second
     epsilon: float | Array = 1e-3  # of all guards, or one each (m,) [units of h]
 
-    def __post_init__(self) -> None:
-        """Nothing: ``limits`` checks, where the system has a name."""
-
     def limits(self, system: EventSelectedSystem) -> EssLimits:
         """The options as kernels take them.
 
         Raises:
-            ValueError: an epsilon, tolerance or limit that no run can have.
+            ValueError: an epsilon that no run can have.
         """
-        where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, dtype=np.float64)
+        where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, float)
         if epsilon.shape not in ((), (system.event_count,)):
             raise ValueError(
                 f"{where}epsilon has shape {epsilon.shape}; give one number, or one for each of its"
@@ -115,19 +106,4 @@ class EssOptions(SimulationOptions):
             )
         if not ((epsilon > 0.0) & (epsilon < np.inf)).all():
             raise ValueError(f"{where}epsilon {self.epsilon}; give finite numbers above zero")
-        if not all(value > 0.0 for value in (self.max_step, self.rtol, self.atol)):
-            raise ValueError(
-                f"{where}max_step {self.max_step} s and tolerances {self.rtol}, {self.atol}; give"
-                " all of them above zero"
-            )
-        if not (_is_count(self.max_steps, 1) and _is_count(self.max_events, 0)):
-            raise ValueError(
-                f"{where}max_steps {self.max_steps} and max_events {self.max_events}; give whole"
-                " numbers, 1 step or more and 0 events or more"
-            )
         return EssLimits(epsilon + np.zeros(system.event_count), Limits.of(self))
-
-
-def _is_count(value: float, least: int) -> bool:
-    """Whether a limit is a whole number that kernels can hold."""
-    return least <= value < 2**62 and value == int(value)

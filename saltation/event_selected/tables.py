@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cfunc, njit, objmode
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Shape
 from saltation.compiled.native import MATRIX, VECTOR, check_shape, example, native
 from saltation.event_selected.system import EventSelectedSystem
 from saltation.systems import Array
@@ -29,7 +29,7 @@ class Tables(NamedTuple):
     flow: Any  # numba's CFunc of the signature FLOW
     events: Any
     events_state: Any
-    rearm: NDArray[np.bool_]  # (m, m)
+    rearm: Flags  # (m, m)
     p: Array  # (k,)
 
 
@@ -50,7 +50,7 @@ def native_tables(system: EventSelectedSystem) -> TableSet:
     code = getattr(system, "_native_tables", None)
     if code is None:
         code = _compile(system)
-        object.__setattr__(system, "_native_tables", code)
+        vars(system)["_native_tables"] = code
     return code
 
 
@@ -75,12 +75,12 @@ def _compile(system: EventSelectedSystem) -> TableSet:
     return TableSet(tables, "; ".join(reasons), errors)
 
 
-def _callback(function: Callable, shape: tuple[int, ...], errors: list[Exception]) -> Callable:
+def _callback(function: Callable, shape: Shape, errors: list[Exception]) -> Callable:
     """The function as compiled code may call it: it never raises, and returns floats."""
 
     def call(*arguments: Array) -> Array:
         try:
-            return np.array(function(*arguments), dtype=np.float64).reshape(shape)
+            return np.array(function(*arguments), float).reshape(shape)
         except Exception as error:  # raised once the kernel has returned
             errors.append(error)
             return np.full(shape, np.nan)

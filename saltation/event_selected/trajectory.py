@@ -56,7 +56,7 @@ class EssRun:
         Raises:
             ValueError: the trajectory does not reach that time.
         """
-        time = np.asarray(t, dtype=np.float64)
+        time = np.asarray(t, float)
         if not ((time >= self.times[0]) & (time <= self.times[-1])).all():
             raise ValueError(
                 f"t = {t} s lies outside the trajectory, which goes from {self.times[0]} s to"

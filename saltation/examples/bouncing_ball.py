@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.hilqr.event_linearisation import Placement
@@ -34,7 +35,7 @@ def bouncing_ball(
         a = u[0] / mass - gravity
         return np.array([x[0] + h * (x[1] + 0.5 * h * a), x[1] + h * a])
 
-    def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+    def jacobians(t: float, x: Array, u: Array, h: float) -> Pair:
         return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h], [h]]) / mass
 
     impact = Transition(

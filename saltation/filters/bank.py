@@ -115,7 +115,7 @@ class SaltedBank(HybridFilter):
         """Mean (d,) over all hypotheses, in coordinates that the modes share."""
         every = self.hypotheses
         return np.sum(
-            [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], axis=0
+            [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], 0
         )
 
     def predict(self, u: Array, duration: float) -> Belief:
@@ -140,7 +140,7 @@ class SaltedBank(HybridFilter):
 
         Where none can be corrected all keep their weights, and the status says why.
         """
-        y = np.ascontiguousarray(y, dtype=np.float64)
+        y = np.ascontiguousarray(y, float)
         u, message = self._input(u)
         if y.ndim != 1:
             self._problem = status_of(WRONG_SIZE)

@@ -9,7 +9,6 @@ NEES of the error it needs no truth.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -66,21 +65,16 @@ class ConsistencyTest:
         """Take in the NIS of a measurement of p numbers."""
         if np.isfinite(squared):
             self._window.append((float(squared), p))
-            self.result = consistency_of(self._window, self._probability)
-
-
-def consistency_of(
-    innovations: Collection[tuple[float, int]], probability: float = 1e-6
-) -> Consistency:
-    """Test of given innovations: the NIS of each, and its number of components."""
-    total, degrees = sum(one[0] for one in innovations), sum(one[1] for one in innovations)
-    low = 2.0 * float(gammaincinv(0.5 * degrees, probability))  # quantiles of chi-squared
-    high = 2.0 * float(gammainccinv(0.5 * degrees, probability))
-    if total <= high:
-        return Consistency("pessimistic" if total < low else "ok", total, low, high, degrees)
-    message = (
-        f"innovations are {total / degrees:.3g} times as large as the filter says (squared, over"
-        f" {len(innovations)} measurements; {high / degrees:.3g} is still consistent): raise the"
-        " process noise, or use a SaltedBank where guards split the Gaussian"
-    )
-    return Consistency("optimistic", total, low, high, degrees, message)
+            total, degrees = sum(s for s, _ in self._window), sum(k for _, k in self._window)
+            low = 2.0 * float(gammaincinv(0.5 * degrees, self._probability))  # of chi-squared
+            high = 2.0 * float(gammainccinv(0.5 * degrees, self._probability))
+            verdict: Verdict = "pessimistic" if total < low else "ok"
+            self.result = Consistency(verdict, total, low, high, degrees)
+            if not total <= high:
+                message = (
+                    f"innovations are {total / degrees:.3g} times as large as the filter says"
+                    f" (squared, over {len(self._window)} measurements; {high / degrees:.3g} is"
+                    " still consistent): raise the process noise, or use a SaltedBank where guards"
+                    " split the Gaussian"
+                )
+                self.result = self.result._replace(verdict="optimistic", message=message)

@@ -96,7 +96,7 @@ class HybridFilter(ABC):
 
     def _input(self, u: Array) -> tuple[Array, str]:
         """The input (m,) for a kernel; NaN, and a message, where it has another shape."""
-        u, m = np.ascontiguousarray(u, dtype=np.float64), self.model.system.input_dim
+        u, m = np.ascontiguousarray(u, float), self.model.system.input_dim
         if u.shape == (m,):
             return u, ""
         return np.full(m, np.nan), f"the input has shape {u.shape}; the system takes ({m},)"
@@ -120,13 +120,13 @@ def initial_belief(model: FilterModel, mode: int, mean: Array, Sigma: Array, tim
     if mode not in model.system.modes:
         modes = sorted(model.system.modes)
         raise ValueError(f"there is no mode {mode}; the system has {modes}: give one of them")
-    n, mean = model.system.modes[mode].state_dim, np.array(mean, dtype=np.float64)
+    n, mean = model.system.modes[mode].state_dim, np.array(mean, float)
     if mean.shape != (n,):
         raise ValueError(f"mean of mode {mode} has shape {mean.shape}; give ({n},)")
     if not (np.isfinite(mean).all() and np.isfinite(time)):
         raise ValueError(
             f"mean {mean} of mode {mode}, or the time {time} s, is not finite: give numbers"
         )
-    Sigma = np.array(Sigma, dtype=np.float64)
+    Sigma = np.array(Sigma, float)
     check_covariance(Sigma, model.tangent_dim(mode), f"Sigma of mode {mode}")
     return Belief(float(time), mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, 0, "ok")

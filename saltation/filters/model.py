@@ -2,7 +2,7 @@
 
 In mode I the state follows x' = F_I(t, x, u) and is measured by y = h_I(t, x, u) + v,
 v ~ N(0, V_I), (4.22). The flow over a time h adds a noise of covariance W_I(h), (4.5), a reset one
-of W_R, (4.12).
+of W_R, (4.12). A guard may be uncertain: g + w falls through zero, with w of a given variance.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ class Manifold(Protocol):
 
     def plus(self, x: Array, d: Array) -> Array:
         """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
-        ...
 
     def minus(self, y: Array, x: Array) -> Array:
         """The tangent vector (k,) that leads from x (n,) to y (n,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Measurement:
     def __post_init__(self) -> None:
         """Fill in the derivative that was left out."""
         if self.state is None:
-            object.__setattr__(self, "state", Derivative(self.function, "state"))
+            vars(self)["state"] = Derivative(self.function, "state")
 
 
 @dataclass(frozen=True)
@@ -89,6 +87,7 @@ class FilterModel:
     process: Mapping[int, ProcessNoise]
     measurements: Mapping[int, Measurement]
     reset_noise: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # W_R (k, k)
+    guard_noise: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of w, a variance
     manifolds: Mapping[int, Manifold] = field(default_factory=dict)  # R^n where there is none
     options: SimulationOptions = field(default_factory=SimulationOptions)
 
@@ -105,6 +104,8 @@ class FilterModel:
         for (source, target), noise in self.reset_noise.items():
             k = self.tangent_dim(target)
             check_covariance(noise, k, f"reset noise of ({source}, {target})")
+        for edge, variance in self.guard_noise.items():
+            check_covariance(np.reshape(variance, (1, -1)), 1, f"guard noise of {edge}")
 
     def tangent_dim(self, mode: int) -> int:
         """Number k of a mode's tangent vectors; the state's own dimension in R^n."""
@@ -119,7 +120,7 @@ def check_covariance(matrix: Array, size: int, name: str) -> None:
         ValueError: wrong shape, numbers that are not finite, not symmetric, or with a negative
             eigenvalue.
     """
-    matrix = np.asarray(matrix, dtype=np.float64)
+    matrix = np.asarray(matrix, float)
     if matrix.shape != (size, size):
         raise ValueError(f"{name} has shape {matrix.shape}; give ({size}, {size})")
     if not np.isfinite(matrix).all():

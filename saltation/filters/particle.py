@@ -24,6 +24,7 @@ from saltation.filters.kernels import cloud
 from saltation.filters.kernels.cloud import Cloud
 from saltation.filters.model import FilterModel, covariance_root
 from saltation.filters.tables import model_tables
+from saltation.options import check
 from saltation.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -45,10 +46,7 @@ class ParticleOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.particles < 1 or self.threads < 1:
-            raise ValueError(
-                f"{self.particles} particles on {self.threads} threads: give 1 or more of either"
-            )
+        check(self, whole="particles threads")
 
 
 class ParticleFilter(HybridFilter):
@@ -145,7 +143,7 @@ class ParticleFilter(HybridFilter):
 
     def correct(self, u: Array, y: Array) -> Belief:
         """Weigh the particles by their likelihoods of y (p,); as they are, where there are none."""
-        y, (u, message) = np.ascontiguousarray(y, dtype=np.float64), self._input(u)
+        y, (u, message) = np.ascontiguousarray(y, float), self._input(u)
         status: Status = "rejected"
         if not np.isfinite(y).all():
             status, message = "not_finite", "the measurement is not finite, and not used"
@@ -197,6 +195,8 @@ def check_densities(model: FilterModel) -> None:
     Raises:
         ValueError: a mode lives on a manifold, or a V is not positive definite.
     """
+    if any(model.guard_noise.values()):
+        raise ValueError("guard_noise: particles know where guards are; make the offset a state")
     if model.manifolds:
         raise ValueError(
             f"modes {sorted(model.manifolds)} live on manifolds; particles take states of R^n:"

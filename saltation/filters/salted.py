@@ -47,6 +47,7 @@ class SaltedKalmanFilter(HybridFilter):
         time: float = 0.0,
         sensitivity: Sensitivity = "saltation",
         consistency: ConsistencyOptions | None = None,
+        split_update: bool = False,
     ) -> None:
         """Start from a Gaussian.
 
@@ -58,6 +59,8 @@ class SaltedKalmanFilter(HybridFilter):
             time: [s].
             sensitivity: "saltation" for Xi at transitions, "reset" for D_x R.
             consistency: window and probability of the test of innovations.
+            split_update: correct up to a guard that a measurement moves the mean through, and with
+                what is left of the measurement in the next mode (4.5.4).
 
         Raises:
             ValueError: there is no such mode or sensitivity, a shape is wrong, a number is not
@@ -69,6 +72,7 @@ class SaltedKalmanFilter(HybridFilter):
         super().__init__(model, consistency)
         self.sensitivity: Sensitivity = sensitivity
         self._tables = model_tables(model, salted=sensitivity == "saltation")
+        self._split_update = bool(split_update)
         self._g = gaussian_of(self._belief, self._modes)
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._at_start = True  # transitions of the start need an input
@@ -104,11 +108,11 @@ class SaltedKalmanFilter(HybridFilter):
         The status is "rejected" where y has not as many numbers as the mode's measurement, and
         "not_finite" where it has no gain; the prediction then stands.
         """
-        self._innovation, y = None, np.ascontiguousarray(y, dtype=np.float64)
+        self._innovation, y = None, np.ascontiguousarray(y, float)
         if y.ndim != 1:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = self._input(u)
-        result, innovation = self._tables.call(kalman.correct, self._g, u, y)
+        result, innovation = self._tables.call(kalman.correct, self._g, u, y, self._split_update)
         self._at_start = False
         if np.isfinite(innovation.squared):
             self._innovation = innovation

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.experimental import structref
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.callbacks import Callbacks
 from saltation.compiled.first_use import call
 from saltation.compiled.functions import (
-    MATRIX_FUNCTION,
-    VECTOR_FUNCTION,
     FunctionTable,
     unchanged,
     with_compiled_fillers,
     zero_matrix,
 )
 from saltation.compiled.limits import Limits
-from saltation.compiled.native import check_shape, example, global_values, same_values
+from saltation.compiled.native import check_shape, example, global_values, recompile, same_values
 from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.compiled.tables import ABSENT, TablesType
 from saltation.filters.manifolds import retraction_slope, tangent_part
 from saltation.filters.model import FilterModel, covariance_root
+from saltation.kernels import kernel
 from saltation.systems import Array, Derivative, Transition, VectorFunction
 
 # ruff: noqa: N806, N815 (the letters are the thesis's)
@@ -43,10 +42,11 @@ class Noise(NamedTuple):
     Q_root: Array
     W_R: Array  # (transitions, k, k)
     W_R_root: Array
+    W_g: Array  # (transitions,)
     V: Array  # (modes, p, p)
     V_root: Array
     power: Array  # (modes,) of W(h), see ``ProcessNoise``
-    size: NDArray[np.int64]  # (modes,) p
+    size: Integers  # (modes,) p
 
 
 class FilterTables(NamedTuple):
@@ -60,13 +60,13 @@ class FilterTables(NamedTuple):
     measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
     guard_states: tuple[Callable, ...]  # D_x g -> (n_source,), one a transition
     reset_states: tuple[Callable, ...]  # D_x R -> (n_target, n_source)
-    slots: NDArray[np.int64]
+    slots: Integers
     call: Callbacks
     x: Array  # what callbacks read and write, see ``Callbacks``
     u: Array
     out: Array
-    tangent: NDArray[np.int64]  # (modes,) k
-    time_varying: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
+    tangent: Integers  # (modes,) k
+    time_varying: Flags  # (transitions,) whether guard and reset may depend on time
     noise: Noise
     limits: Limits
     salted: bool  # Xi at transitions; else D_x R
@@ -77,42 +77,32 @@ class KernelType(TablesType):
     """Numba's type of ``KernelTables``."""
 
 
-if TYPE_CHECKING:
-
-    class KernelTables(Any):
-        """See below."""
-
-else:
-
-    class KernelTables(structref.StructRefProxy):
-        """System, derivatives and ``FilterTables`` on numba's side: kernels take a reference."""
+class KernelTables(structref.StructRefProxy):
+    """System, derivatives and ``FilterTables`` on numba's side, ``f`` of kernels: a reference."""
 
 
 _FIELDS = ["system", "derivatives", *FilterTables._fields]
 structref.define_proxy(KernelTables, KernelType, _FIELDS)
 
 
-@njit(cache=True)
+@kernel
 def _by_reference(system, derivatives, f):
-    return KernelTables(
-        system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
-        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.time_varying, f.noise, f.limits, f.salted,
-    )  # fmt: skip
+    return KernelTables(system, derivatives, *f[:])
 
 
 class PythonTables(SimpleNamespace):
     """System, derivatives and ``FilterTables`` for kernels that run as Python."""
 
 
+@dataclass(eq=False)
 class ModelTables:
     """A model as kernels take it."""
 
-    def __init__(self, base: TableSet, own: FilterTables) -> None:
-        """The tables of its system, and what the model adds."""
-        self.base, self.own = base, own
+    base: TableSet  # of its system
+    own: FilterTables  # what the model adds
 
     @cached_property
-    def tables(self) -> KernelTables:
+    def tables(self) -> Any:
         """As compiled kernels take them."""
         tables = _by_reference(*self.base.references, with_compiled_fillers(self.own))
         tables.owner = self.base, self.own  # of callbacks: numba does not keep Python's objects
@@ -138,7 +128,7 @@ class ModelTables:
         self.own.call.errors.clear()
         return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
 
-    def with_disturbance(self) -> KernelTables:
+    def with_disturbance(self) -> Any:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
@@ -167,10 +157,13 @@ def model_tables(
     base = (native_tables if native_code else callback_tables)(model.system)
     functions = [f for one in measurements for f in (one.function, one.state)]
     functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
-    values = global_values([f for f in functions if not isinstance(f, Derivative)])
+    given = [f for f in functions if not isinstance(f, Derivative)]
+    values = global_values(given)
     cache = model.__dict__.setdefault("_tables", {})
     entry = cache.get(native_code)
     if entry is None or entry[0] is not base or not same_values(entry[1], values):
+        if entry is not None:
+            recompile(given)
         own = _Builder(model, native_code).tables()
         both = [ModelTables(base, own._replace(salted=each)) for each in (False, True)]
         entry = cache[native_code] = base, values, both
@@ -186,10 +179,10 @@ class _Builder:
         self._p = max(len(one.V) for one in model.measurements.values())
         n, m = model.system.state_dim, model.system.input_dim
         self._calls = Callbacks((n + self._k) * max(n, self._k, self._p), m)
-        self._measurements = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._measurement_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        self._guard_states = FunctionTable(VECTOR_FUNCTION, unchanged)
-        self._reset_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._measurements = FunctionTable(unchanged)
+        self._measurement_states = FunctionTable(zero_matrix)
+        self._guard_states = FunctionTable(unchanged)
+        self._reset_states = FunctionTable(zero_matrix)
         self._manifolds: list[list[int]] = []  # slots of each mode
 
     def tables(self) -> FilterTables:
@@ -204,7 +197,7 @@ class _Builder:
             self._measurements, self._measurement_states, self._guard_states, self._reset_states
         )  # fmt: skip
         rows = [table.slots for table in functions] + list(zip(*self._manifolds, strict=True))
-        slots = np.full((len(rows), max(map(len, rows))), ABSENT, dtype=np.int64)
+        slots = np.full((len(rows), max(map(len, rows))), ABSENT, np.int64)
         for row, values in zip(slots, rows, strict=True):
             row[: len(values)] = values
         calls = self._calls
@@ -216,14 +209,14 @@ class _Builder:
             u=calls.u,
             out=calls.out,
             tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
-            time_varying=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
+            time_varying=np.array([not edge.time_invariant for edge in edges], bool),
             noise=self._noise(),
             limits=Limits.of(model.options),
             salted=True,
         )
 
     def _add(
-        self, table: FunctionTable, function: VectorFunction, n: int, shape: tuple[int, ...],
+        self, table: FunctionTable, function: VectorFunction, n: int, shape: Shape,
         name: str,
     ) -> None:  # fmt: skip
         """Add a function (t, x (n,), u) with values of a shape to a table.
@@ -254,7 +247,7 @@ class _Builder:
             self._manifolds.append([ABSENT] * 4)
             return
         k = manifold.tangent_dim
-        functions: tuple[tuple[Callable, int, tuple[int, ...]], ...] = (
+        functions: tuple[tuple[Callable, int, Shape], ...] = (
             (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
             (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
             (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
@@ -269,13 +262,14 @@ class _Builder:
         return Noise(
             *_stack([model.process[mode].Q for mode in modes], self._k),
             *_stack([model.reset_noise.get((e.source, e.target), none) for e in edges], self._k),
+            np.array([model.guard_noise.get((e.source, e.target), 0.0) for e in edges], np.float64),
             *_stack(V, self._p),
             power=np.array([float(model.process[mode].power) for mode in modes]),
             size=np.array([len(one) for one in V]),
         )
 
 
-def _stack(covariances: list[Array], size: int) -> tuple[Array, Array]:
+def _stack(covariances: list[Array], size: int) -> Pair:
     """Covariances and their roots, padded with zeros, each (count, size, size)."""
     stack, roots = np.zeros((2, len(covariances), size, size))
     for i, covariance in enumerate(covariances):

@@ -1,58 +1,29 @@
 """Hybrid iLQR: trajectory optimisation through hybrid transitions (thesis chapters 5 and 6)."""
 
-from saltation.hilqr.bounds import Box, InputBounds
-from saltation.hilqr.constrained import (
-    ConstrainedHilqr,
-    ConstrainedSolution,
-    ConstrainedStatus,
-    ConstraintOptions,
-)
-from saltation.hilqr.constraints import (
-    ConstrainedModel,
-    Constraints,
-    JoinedConstraints,
-    Violation,
-)
-from saltation.hilqr.options import HilqrOptions, Regularisation, RegularisationOptions
-from saltation.hilqr.riccati import Backward, backward_pass, compose
-from saltation.hilqr.solver import Hilqr, Iteration, Solution
-from saltation.hilqr.types import (
-    CostExpansion,
-    Drift,
-    Jump,
-    Linearisation,
-    Model,
-    Policies,
-    Rollouts,
-    Trajectory,
-)
-
-__all__ = [
-    "Backward",
-    "Box",
-    "ConstrainedHilqr",
-    "ConstrainedModel",
-    "ConstrainedSolution",
-    "ConstrainedStatus",
-    "ConstraintOptions",
-    "Constraints",
-    "CostExpansion",
-    "Drift",
-    "Hilqr",
-    "HilqrOptions",
-    "InputBounds",
-    "Iteration",
-    "JoinedConstraints",
-    "Jump",
-    "Linearisation",
-    "Model",
-    "Policies",
-    "Regularisation",
-    "RegularisationOptions",
-    "Rollouts",
-    "Solution",
-    "Trajectory",
-    "Violation",
-    "backward_pass",
-    "compose",
-]
+from saltation.hilqr.bounds import Box as Box
+from saltation.hilqr.bounds import InputBounds as InputBounds
+from saltation.hilqr.constrained import ConstrainedHilqr as ConstrainedHilqr
+from saltation.hilqr.constrained import ConstrainedSolution as ConstrainedSolution
+from saltation.hilqr.constrained import ConstrainedStatus as ConstrainedStatus
+from saltation.hilqr.constrained import ConstraintOptions as ConstraintOptions
+from saltation.hilqr.constraints import ConstrainedModel as ConstrainedModel
+from saltation.hilqr.constraints import Constraints as Constraints
+from saltation.hilqr.constraints import JoinedConstraints as JoinedConstraints
+from saltation.hilqr.constraints import Violation as Violation
+from saltation.hilqr.options import HilqrOptions as HilqrOptions
+from saltation.hilqr.options import Regularisation as Regularisation
+from saltation.hilqr.options import RegularisationOptions as RegularisationOptions
+from saltation.hilqr.riccati import Backward as Backward
+from saltation.hilqr.riccati import backward_pass as backward_pass
+from saltation.hilqr.riccati import compose as compose
+from saltation.hilqr.solver import Hilqr as Hilqr
+from saltation.hilqr.solver import Iteration as Iteration
+from saltation.hilqr.solver import Solution as Solution
+from saltation.hilqr.types import CostExpansion as CostExpansion
+from saltation.hilqr.types import Drift as Drift
+from saltation.hilqr.types import Jump as Jump
+from saltation.hilqr.types import Linearisation as Linearisation
+from saltation.hilqr.types import Model as Model
+from saltation.hilqr.types import Policies as Policies
+from saltation.hilqr.types import Rollouts as Rollouts
+from saltation.hilqr.types import Trajectory as Trajectory

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags
 from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
+from saltation.kernels import kernel
 from saltation.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the papers')
@@ -31,7 +31,7 @@ class BoxQp(NamedTuple):
 
     g: Array  # (m,)
     x: Array  # (m,)
-    clamped: NDArray[np.bool_]  # (m,)
+    clamped: Flags  # (m,)
     L: Array  # (m, m) factor of H, with the unit matrix's rows and columns where x is clamped
     M: Array  # (m, m) what L is the factor of
     gradient: Array  # (m,)
@@ -39,16 +39,16 @@ class BoxQp(NamedTuple):
     trial: Array  # (m,)
 
 
-@njit(cache=True)
+@kernel
 def make_box_qp(m):
     """Arrays for m entries."""
     return BoxQp(
-        np.zeros(m), np.zeros(m), np.zeros(m, dtype=np.bool_), np.zeros((m, m)), np.zeros((m, m)),
+        np.zeros(m), np.zeros(m), np.zeros(m, np.bool_), np.zeros((m, m)), np.zeros((m, m)),
         np.zeros(m), np.zeros((m, 1)), np.zeros(m),
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def solve_box_qp(H, low, high, qp: BoxQp):
     """Solve (BOX) with qp.g, from the point of the box that is next to zero.
 
@@ -74,7 +74,7 @@ def solve_box_qp(H, low, high, qp: BoxQp):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _clamp(H, low, high, qp: BoxQp):
     """Gradient and clamped set at x; whether the set is the same as before."""
     x, clamped, gradient, same = qp.x, qp.clamped, qp.gradient, True
@@ -90,7 +90,7 @@ def _clamp(H, low, high, qp: BoxQp):
     return same
 
 
-@njit(cache=True)
+@kernel
 def _mask(H, qp: BoxQp):
     """M <- H, with rows and columns of the unit matrix where x is clamped."""
     for i in range(len(H)):
@@ -99,7 +99,7 @@ def _mask(H, qp: BoxQp):
             qp.M[i, j] = (1.0 if i == j else 0.0) if either else H[i, j]
 
 
-@njit(cache=True)
+@kernel
 def _advance(H, low, high, qp: BoxQp):
     """Step x; whether the whole step stayed in the box, or none descends."""
     x, gradient, step, trial = qp.x, qp.gradient, qp.step, qp.trial

@@ -10,7 +10,7 @@ import numpy as np
 from saltation.hilqr.bounds import InputBounds
 from saltation.hilqr.constraints import ConstrainedModel, Constraints, Violation
 from saltation.hilqr.options import HilqrOptions
-from saltation.hilqr.solver import Hilqr, Solution
+from saltation.hilqr.solver import Hilqr
 from saltation.hilqr.types import Array, Model, Policies, Trajectory
 
 ConstrainedStatus = Literal[
@@ -113,7 +113,11 @@ class ConstrainedHilqr:
             step = self.solver.solve(x0, seed)
             iterations += step.iterations
             if step.trajectory is None:
-                return _failure(step, model.multipliers, iterations, rounds)
+                nowhere = Violation(np.inf, 0, "")
+                return ConstrainedSolution(
+                    "failed", None, None, model.multipliers, nowhere, iterations, rounds,
+                    step.message,
+                )  # fmt: skip
             before, cost = cost, model.cost(step.trajectory)
             violation, residual = model.violation(step.trajectory), model.residual(step.trajectory)
             model.update_multipliers(step.trajectory)
@@ -134,26 +138,10 @@ class ConstrainedHilqr:
             if not met and violation.value > ENOUGH * last:
                 model.penalty = min(options.growth * model.penalty, options.most_penalty)
             last = violation.value
-            seed = _policy(step)
+            found = step.trajectory
+            seed = Policies.of(found.states, found.inputs, step.gains, aux=found.aux)
         assert result is not None, "see ConstraintOptions.max_rounds"
         if result.violation.value <= options.tolerance:
             return result
         message = f"{result.violation} after {result.rounds} rounds: allow more"
         return result._replace(message=message)
-
-
-def _failure(
-    step: Solution, multipliers: Array, iterations: int, rounds: int
-) -> ConstrainedSolution:
-    """No trajectory could be rolled out."""
-    nowhere = Violation(np.inf, 0, "")
-    return ConstrainedSolution(
-        "failed", None, None, multipliers, nowhere, iterations, rounds, step.message
-    )
-
-
-def _policy(solution: Solution) -> Policies:
-    """The trajectory of a solution, to be rolled out again."""
-    trajectory, gains = solution.trajectory, solution.gains
-    assert trajectory is not None and gains is not None
-    return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)

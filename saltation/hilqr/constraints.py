@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair
 from saltation.hilqr.types import (
     Array,
     CostExpansion,
@@ -38,20 +38,15 @@ class Constraints(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """Of each constraint (P,), for messages."""
-        ...
 
     def values(self, states: Array, inputs: Array) -> Array:
         """C (C, N+1, P) of states (C, N+1, nx) and inputs (C, N, m)."""
-        ...
 
-    def jacobians(
-        self, states: Array, inputs: Array, knots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
         """c_x (K, P, n) and c_u (K, P, m) at `knots` (K,) of states (N+1, nx) and inputs (N, m).
 
         What is in c_u at the last knot of all is not used.
         """
-        ...
 
 
 class Violation(NamedTuple):
@@ -83,14 +78,12 @@ class JoinedConstraints:
 
     def values(self, states: Array, inputs: Array) -> Array:
         """See `Constraints`."""
-        return np.concatenate([part.values(states, inputs) for part in self.parts], axis=2)
+        return np.concatenate([part.values(states, inputs) for part in self.parts], 2)
 
-    def jacobians(
-        self, states: Array, inputs: Array, knots: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
         """See `Constraints`."""
         c_x, c_u = zip(*(part.jacobians(states, inputs, knots) for part in self.parts), strict=True)
-        return np.concatenate(c_x, axis=1), np.concatenate(c_u, axis=1)
+        return np.concatenate(c_x, 1), np.concatenate(c_u, 1)
 
 
 class ConstrainedModel:
@@ -127,7 +120,7 @@ class ConstrainedModel:
         active = force > 0.0
         if not active.any():
             return expansion
-        knots = np.flatnonzero(active.any(axis=1))
+        knots = np.flatnonzero(active.any(1))
         c_x, c_u = self.constraints.jacobians(states, inputs, knots)
         l_x, l_u, l_xx, l_ux, l_uu = (term.copy() for term in expansion)
         for i, k in enumerate(knots.tolist()):
@@ -210,7 +203,7 @@ class ConstrainedModel:
         """The sum of (AL), (C,), of c (C, N+1, P)."""
         force = self._forces(c)
         squares = force**2 - self._multipliers(c.shape[-2]) ** 2
-        return np.sum(squares, axis=(1, 2)) / (2.0 * self.penalty)
+        return np.sum(squares, (1, 2)) / (2.0 * self.penalty)
 
     def _multipliers(self, knots: int) -> Array:
         if len(self.multipliers) != knots:

@@ -18,11 +18,9 @@ class Cost(Protocol):
 
     def value(self, states: Array, inputs: Array, modes: Modes) -> float:
         """Cost of states (N+1, n), inputs (N, m) and the modes that they went through."""
-        ...
 
     def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
         """Gradients and Hessians with the modes held, in arrays of the caller's own."""
-        ...
 
 
 @dataclass(frozen=True)

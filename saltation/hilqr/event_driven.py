@@ -8,7 +8,6 @@ from saltation.hilqr.cost import Cost
 from saltation.hilqr.event_description import describe
 from saltation.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from saltation.hilqr.event_rollout import EventRollout
-from saltation.hilqr.extension import Modes
 from saltation.hilqr.held_events import HeldEvents
 from saltation.hilqr.riccati import Backward
 from saltation.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
@@ -67,7 +66,7 @@ class EventDrivenModel:
         self.cost, self.options = cost, options or SimulationOptions()
         self.event_at: Placement = event_at
         self.transition_cost = transition_cost
-        self._n, self._m = system.state_dim, system.input_dim
+        self.state_dim, self.input_dim = system.state_dim, system.input_dim
         self._rollout = EventRollout(system, timestep, self.options)
         self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
         self._held = HeldEvents(self._linearisation)
@@ -82,15 +81,10 @@ class EventDrivenModel:
         states, inputs, modes, ok = self._rollout.roll_out(x0, self.initial_mode, policies)
         cost = np.full(policies.count, np.inf)
         for c in np.flatnonzero(ok).tolist():
-            cost[c] = self.trajectory_cost(states[c], inputs[c], modes[c])
+            cost[c] = self.cost.value(states[c], inputs[c], modes[c])
+            if self.transition_cost is not None:  # (5.23)
+                cost[c] += transition_value(self.transition_cost, modes[c])
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
-
-    def trajectory_cost(self, states: Array, inputs: Array, modes: Modes) -> float:
-        """J_0 of (5.23): running, terminal and transition costs of a simulated trajectory."""
-        value = self.cost.value(states, inputs, modes)
-        if self.transition_cost is not None:
-            value += transition_value(self.transition_cost, modes)
-        return value
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """Sensitivities of each timestep and its events, placed as ``event_at`` says."""
@@ -131,23 +125,13 @@ class EventDrivenModel:
             held.follow(trajectory, linear, backward)
         return held.active
 
-    @property
-    def state_dim(self) -> int:
-        """Width n of states, that of the largest mode."""
-        return self._n
-
-    @property
-    def input_dim(self) -> int:
-        """Width m of inputs."""
-        return self._m
-
     def describe(self, trajectory: Trajectory) -> str:
         """Why a rollout breaks off, or why descent may end at this trajectory; "" if neither."""
         return describe(self.system, self.timestep, self.event_at, trajectory, self.options)
 
     def _check(self, x0: Array, policies: Policies) -> None:
         """Refuse arrays of the wrong shape, which compiled code would read beyond their ends."""
-        n, m, start = self._n, self._m, self.system.modes[self.initial_mode].state_dim
+        n, m, start = self.state_dim, self.input_dim, self.system.modes[self.initial_mode].state_dim
         shapes = [array.shape[2:] for array in (policies.states, policies.inputs, policies.gains)]
         if np.size(x0) not in (start, n) or shapes != [(n,), (m,), (m, n)]:
             raise ValueError(

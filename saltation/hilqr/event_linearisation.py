@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair, Shape
 from saltation.chains import chains, merge_chain
 from saltation.hilqr.options import check_choice
 from saltation.hilqr.types import Array, Jump, Trajectory
@@ -94,7 +95,7 @@ class EventLinearisation:
         xi, reset = (pad(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
         return Jump(knot, xi, reset, *flow, pad(by_input, (self.n, self.m)))
 
-    def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+    def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> Pair:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
         own = self.system.modes[mode]
         x, u = x[: own.state_dim], u[: own.input_dim]
@@ -102,7 +103,7 @@ class EventLinearisation:
         return pad(A, (self.n, self.n)), pad(B, (self.n, self.m))
 
 
-def pad(array: Array, shape: tuple[int, ...]) -> Array:
+def pad(array: Array, shape: Shape) -> Array:
     """An array with zeros after it up to a shape of as many axes; itself if it has that shape."""
     if array.shape == shape:
         return array

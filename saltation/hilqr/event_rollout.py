@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.limits import FULL, Limits
 from saltation.compiled.piece import jacobians_all
 from saltation.compiled.policies import Candidates, Policy, Reference, roll_out
 from saltation.compiled.runge_kutta import DEGREE
 from saltation.compiled.step import Log
 from saltation.compiled.system import native_tables
-from saltation.events import EventRecord
 from saltation.hilqr.extension import (
     KnotEvent,
     Modes,
@@ -26,6 +25,7 @@ from saltation.hilqr.extension import (
 )
 from saltation.hilqr.types import Array, Policies, Trajectory
 from saltation.options import SimulationOptions
+from saltation.run import event_of
 from saltation.systems import System
 
 ROOM = 256  # events of a rollout that a log has room for at first
@@ -37,7 +37,7 @@ class RolloutArrays(NamedTuple):
     states: Array  # (C, N+1, n), NaN after a rollout broke off
     inputs: Array  # (C, N, m)
     modes: Sequence[Modes]  # (C,)
-    ok: NDArray[np.bool_]  # (C,) reached the end
+    ok: Flags  # (C,) reached the end
 
 
 class EventRollout:
@@ -47,7 +47,7 @@ class EventRollout:
         """Bind a system; ``timestep`` in [s]."""
         self._system, self._timestep, self._options = system, float(timestep), options
         self._tables, self._limits = native_tables(system), Limits.of(options)
-        self._numbers = np.array(list(system.modes), dtype=np.int64)
+        self._numbers = np.array(list(system.modes), np.int64)
         self._index = {number: i for i, number in enumerate(system.modes)}
         self._n, self._room = system.state_dim, ROOM
 
@@ -65,14 +65,14 @@ class EventRollout:
             for j, c in enumerate(own):
                 knots = self._numbers[part.modes[j][part.modes[j] >= 0]]
                 modes[c] = Modes(tuple(knots.tolist()), self._events(part, j))
-        ok = np.array([len(record.knots) == N + 1 for record in modes], dtype=bool)
+        ok = np.array([len(record.knots) == N + 1 for record in modes], bool)
         return RolloutArrays(states, inputs, modes, ok)
 
-    def jacobians(self, trajectory: Trajectory) -> tuple[Array, Array]:
+    def jacobians(self, trajectory: Trajectory) -> Pair:
         """A (N, n, n) and B (N, n, m) of whole timesteps, each in the mode that it began in."""
         N, m = trajectory.inputs.shape
         A, B = np.zeros((N, self._n, self._n)), np.zeros((N, self._n, m))
-        modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], dtype=np.int64)
+        modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], np.int64)
         times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
         arrays = (modes, times, states, inputs, durations)
@@ -81,7 +81,7 @@ class EventRollout:
         return A, B
 
     def _one_policy(
-        self, x0: Array, initial_mode: int, policies: Policies, p: int, own: NDArray[np.int64]
+        self, x0: Array, initial_mode: int, policies: Policies, p: int, own: Integers
     ) -> Candidates:
         m, bounds = policies.inputs.shape[2], policies.bounds
         low, high = (-np.inf, np.inf) if bounds is None else (bounds.low, bounds.high)
@@ -89,8 +89,8 @@ class EventRollout:
             contiguous(policies.feedforward[p]),
             contiguous(policies.gains[p]),
             contiguous(policies.step_size[own]),
-            np.full(m, low, dtype=np.float64),
-            np.full(m, high, dtype=np.float64),
+            np.full(m, low, float),
+            np.full(m, high, float),
         )
         reference, start = self._reference(policies, p), self._index[initial_mode]
         while True:
@@ -103,18 +103,18 @@ class EventRollout:
                 return out
             self._room *= 8
 
-    def _empty(self, x0: Array, C: int, shape: tuple[int, ...]) -> Candidates:
+    def _empty(self, x0: Array, C: int, shape: Shape) -> Candidates:
         """Room for C candidates with N inputs (m,) each, ``shape`` (N, m), from x0."""
         n, room = self._n, self._room
         states = np.full((C, shape[0] + 1, n), np.nan)
         states[:, 0] = 0.0
         states[:, 0, : len(x0)] = x0
-        whole, ends = np.zeros((2, C, room), dtype=np.int64), np.zeros((2, C, room, n))
+        whole, ends = np.zeros((2, C, room), np.int64), np.zeros((2, C, room, n))
         logs = Log(
-            np.zeros((C, 1), dtype=np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
+            np.zeros((C, 1), np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
             ends[1], np.zeros((C, room)), np.zeros((0, DEGREE, n)),
         )  # fmt: skip
-        modes = np.empty((C, shape[0] + 1), dtype=np.int64)
+        modes = np.empty((C, shape[0] + 1), np.int64)
         return Candidates(states, np.full((C, *shape), np.nan), modes, np.zeros(C, np.int64), logs)
 
     def _reference(self, policies: Policies, p: int) -> Reference:
@@ -129,11 +129,7 @@ class EventRollout:
 
     def _events(self, part: Candidates, c: int) -> tuple[KnotEvent, ...]:
         """Events of candidate c."""
-        logs, events = part.logs, []
-        for i in range(int(logs.count[c, 0])):
-            edge, knot = self._system.transitions[logs.edge[c, i]], int(logs.knot[c, i])
-            n, after = (self._system.modes[j].state_dim for j in (edge.source, edge.target))
-            before, end = logs.before[c, i, :n].copy(), logs.after[c, i, :after].copy()
-            event = EventRecord(edge, float(logs.time[c, i]), before, end, part.inputs[c, knot])
-            events.append(KnotEvent(knot, event))
-        return tuple(events)
+        log = Log._make([*(column[c] for column in part.logs[:-1]), part.logs.C])
+        knots = log.knot[: log.count[0]].tolist()
+        rows = (event_of(self._system, log, i, part.inputs[c, k]) for i, k in enumerate(knots))
+        return tuple(map(KnotEvent, knots, rows))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Shape
 from saltation.compiled.limits import Limits
 from saltation.compiled.policies import Reference, reference_at
 from saltation.compiled.system import native_tables
@@ -31,7 +32,7 @@ class KnotEvent(NamedTuple):
 class Modes(NamedTuple):
     """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
 
-    knots: tuple[int, ...]  # (N+1,)
+    knots: Shape  # (N+1,)
     events: tuple[KnotEvent, ...]  # in order of time
 
 
@@ -75,17 +76,19 @@ class ReferenceExtension:
         self._tables, self._limits = native_tables(system), Limits.of(options)
         self._timestep = float(timestep)
         S, N, n = len(parts), len(inputs), system.state_dim
+        ends = (
+            [_row(part.end_event, n, after=False) for part in parts],
+            [_row(part.start_event, n, after=True) for part in parts],
+        )
         self.reference = Reference(
             contiguous(states),
             contiguous(inputs),
-            np.array([self._index[part.mode] for part in parts], dtype=np.int64),
-            np.array([part.first for part in parts], dtype=np.int64),
-            np.array([part.last for part in parts], dtype=np.int64),
-            np.array([_row(part.start_event, n, after=True) for part in parts]).reshape(S, 1 + n),
-            np.array([_row(part.end_event, n, after=False) for part in parts]).reshape(S, 1 + n),
-            np.zeros((S, N, n)),
-            np.zeros((S, N, n)),
-            np.zeros((S, 2), dtype=np.int64),
+            np.array([self._index[part.mode] for part in parts], np.int64),
+            np.array([part.first for part in parts], np.int64),
+            np.array([part.last for part in parts], np.int64),
+            np.array(ends).reshape(2, S, 1 + n),
+            np.zeros((2, S, N, n)),
+            np.zeros((S, 2), np.int64),
         )
 
     def at(self, ordinal: int, mode: int, knot: int) -> tuple[Array, int]:
@@ -104,7 +107,7 @@ class ReferenceExtension:
 
 def contiguous(array: Array) -> Array:
     """An array of floats as kernels take it."""
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, float)
 
 
 def _row(event: EventRecord | None, n: int, after: bool) -> Array:

@@ -72,5 +72,5 @@ def _with_description(message: str, model: Model, trajectory: Trajectory) -> str
 
 def _first_not_finite(array: Array) -> int | None:
     """First row of an array (K, ...) that is not finite."""
-    rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
+    rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(1))
     return int(rows[0]) if len(rows) else None

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.hilqr.bounds import Box
 from saltation.hilqr.riccati_kernel import Damping, Maps, Recursion, backward_kernel
 from saltation.hilqr.types import Array, CostExpansion, Drift, Linearisation
@@ -42,7 +43,7 @@ class Backward(NamedTuple):
         return step_size * (self.linear + step_size * self.quadratic)
 
 
-def compose(linearisation: Linearisation, variant: Variant = "xi") -> tuple[Array, Array]:
+def compose(linearisation: Linearisation, variant: Variant = "xi") -> Pair:
     """A (N, n, n) and B (N, n, m) of whole timesteps, transitions included: (5.25), (5.26).
 
     A transition multiplies by its saltation matrix, or by D_x R in the variant "dxr" (5.32).
@@ -117,7 +118,7 @@ def _maps(linearisation: Linearisation, variant: Variant) -> Maps:
         if jump.flow_state is not None or jump.flow_input is not None:
             flow = np.eye(n) if jump.flow_state is None else jump.flow_state
             maps.append((jump.knot, flow, jump.flow_input))
-    knots = np.array([knot for knot, _, _ in maps], dtype=np.int64)
+    knots = np.array([knot for knot, _, _ in maps], np.int64)
     states, pushes = np.empty((len(maps), n, n)), np.zeros((len(maps), n, m))
     for i, (_, state, push) in enumerate(maps):
         states[i] = state
@@ -135,4 +136,4 @@ def _check(drift: Drift, n: int) -> None:
 
 
 def _contiguous(array: Array) -> Array:
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, float)

@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 from saltation.hilqr.bounds import Box
 from saltation.hilqr.box_qp import BoxQp, make_box_qp, solve_box_qp
 from saltation.hilqr.types import Array, CostExpansion, Drift
+from saltation.kernels import kernel
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -30,7 +30,7 @@ from saltation.hilqr.types import Array, CostExpansion, Drift
 class Maps(NamedTuple):
     """Maps dx <- states[t] dx + pushes[t] du that follow A and B of timestep knots[t], in order."""
 
-    knots: NDArray[np.int64]  # (T,)
+    knots: Integers  # (T,)
     states: Array  # (T, n, n)
     pushes: Array  # (T, n, m)
 
@@ -52,7 +52,7 @@ class Recursion(NamedTuple):
     change: Array  # (2,), the two sums of (5.19)
 
 
-@njit(cache=True)
+@kernel
 def _buffers(r, n, m):
     """Work arrays of a knot of r rows: F, F_u, W, S, V'_x, [A; K], [W; T], and views."""
     s = n + m
@@ -61,7 +61,7 @@ def _buffers(r, n, m):
     return F, F_u, W, np.empty((r, r)), np.empty(r), AK, WT, AK[:r], WT[:r], AK[r:], WT[r:]
 
 
-@njit(cache=True)
+@kernel
 def _stack(A, B, first, last, F):
     """F (r, n+m) <- the rows of [A B] but first to last."""
     n, m = B.shape
@@ -76,7 +76,7 @@ def _stack(A, B, first, last, F):
         row += 1
 
 
-@njit(cache=True)
+@kernel
 def _transit(xi, push, F, W):
     """F <- xi F + [0 push]: (5.25), (5.26)."""
     n, m = push.shape
@@ -87,7 +87,7 @@ def _transit(xi, push, F, W):
             F[i, n + j] += push[i, j]
 
 
-@njit(cache=True)
+@kernel
 def _take_columns(source, first, out):
     """Out (r, c) <- the columns of source from first on; an assignment of slices is slower."""
     r, c = out.shape
@@ -96,7 +96,7 @@ def _take_columns(source, first, out):
             out[i, j] = source[i, first + j]
 
 
-@njit(cache=True)
+@kernel
 def _drift(drift: Drift, V_x, V_xx, g, S):
     """V <- V before positions += dt velocities; g (r,) and S (r, r) <- its rows that are driven."""
     first, last, shift, dt = drift
@@ -118,7 +118,7 @@ def _drift(drift: Drift, V_x, V_xx, g, S):
         row += 1
 
 
-@njit(cache=True)
+@kernel
 def _add_positions(first, last, V_xx, W):
     """W (r, n+m) += the columns of V_xx that multiply the positions, which y takes from x."""
     row = 0
@@ -130,7 +130,7 @@ def _add_positions(first, last, V_xx, W):
         row += 1
 
 
-@njit(cache=True)
+@kernel
 def _products(drift: Drift, drifts, V_x, V_xx, F, rows, W, q):
     """W (r, n+m) <- V' [A B] and q (n+m,) <- [A B]' V'_x; ``rows`` holds those of V that drive."""
     first, last = drift.first, drift.last
@@ -146,7 +146,7 @@ def _products(drift: Drift, drifts, V_x, V_xx, F, rows, W, q):
         np.dot(F.T, V_x, q)
 
 
-@njit(cache=True)
+@kernel
 def _input_terms(l_u, l_ux, l_uu, U, q, Q_uu, Q):
     """(5.28), (5.30), (5.31): Q_uu (m, m) and Q (m, n+1) <- [Q_ux Q_u]."""
     m, n = l_ux.shape
@@ -158,7 +158,7 @@ def _input_terms(l_u, l_ux, l_uu, U, q, Q_uu, Q):
             Q_uu[i, j] = l_uu[i, j] + U[i, n + j]
 
 
-@njit(cache=True)
+@kernel
 def _damp(F_u, F, mu: Damping, Q_uu, Q, E, H, Y):
     """H <- Q_uu + mu.state B'B + mu.input I and Y <- [Q_ux + mu.state B'A, Q_u]."""
     m, n = Q.shape[0], Q.shape[1] - 1
@@ -175,7 +175,7 @@ def _damp(F_u, F, mu: Damping, Q_uu, Q, E, H, Y):
                 H[i, j] += mu.state * E[i, n + j]
 
 
-@njit(cache=True)
+@kernel
 def _value_factors(mu: Damping, half, Q, E, Y, K, T):
     """K' T (n, n) is subtracted from Q_xx in (5.15).
 
@@ -198,7 +198,7 @@ def _value_factors(mu: Damping, half, Q, E, Y, K, T):
                     T[i, j] += factor * Y[c, j]
 
 
-@njit(cache=True)
+@kernel
 def _solve(mu: Damping, H, L, Q, E, Y, K, T):
     """Y <- H^-1 Y = -[K k], and the factors of ``_value_factors``; False: H is not definite."""
     if not factorise(H, L):
@@ -213,7 +213,7 @@ def _solve(mu: Damping, H, L, Q, E, Y, K, T):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _solve_in_box(mu: Damping, H, low, high, qp: BoxQp, Q, E, Y, K, T):
     """The same with low <= k <= high, both (m,); K is zero in the inputs that are clamped."""
     m, n = K.shape
@@ -231,7 +231,7 @@ def _solve_in_box(mu: Damping, H, low, high, qp: BoxQp, Q, E, Y, K, T):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _policy(Q_uu, Q, Y, q, feedforward, gains, change):
     """Store k and K, add to (5.19), and turn q[:n] into V_x less its running cost (5.14)."""
     m, n = gains.shape
@@ -250,7 +250,7 @@ def _policy(Q_uu, Q, Y, q, feedforward, gains, change):
             q[j] += Q[i, j] * step + gains[i, j] * residual
 
 
-@njit(cache=True)
+@kernel
 def _value(l_x, l_xx, q, first, last, G, V_x, V_xx):
     """V_x (n,) and V_xx (n, n), exactly symmetric, of this knot."""
     n = len(l_x)
@@ -268,7 +268,7 @@ def _value(l_x, l_xx, q, first, last, G, V_x, V_xx):
             V_xx[j, i] = value
 
 
-@njit(cache=True)
+@kernel
 def backward_kernel(
     A, B, maps: Maps, drift: Drift, cost: CostExpansion, mu: Damping, box: Box, out: Recursion
 ):  # fmt: skip

@@ -102,7 +102,7 @@ class Hilqr:
         self.model, self.bounds = model, bounds
         self.options = options or HilqrOptions()
         self.regularisation = Regularisation(self.options.regularisation)
-        self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
+        self._step_sizes = np.asarray(self.options.step_sizes, float)
         self._extend = self.options.variant != "no_extension"
         self._expansion: _Expansion | None = None
 
@@ -320,7 +320,7 @@ class Hilqr:
             trajectory.inputs[None],
             backward.feedforward[None],
             backward.gains[None],
-            np.zeros(len(step_sizes), dtype=np.int64),
+            np.zeros(len(step_sizes), np.int64),
             step_sizes,
             (trajectory.aux,),
             self._extend,

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers, Pair
 from saltation.hilqr.cost import quadratic_expansion, quadratic_value
 from saltation.hilqr.extension import Modes, ReferenceExtension, segments
 from saltation.hilqr.types import Array, CostExpansion, Trajectory
 from saltation.options import SimulationOptions
 from saltation.systems import System
-
-Knots = NDArray[np.int64]
 
 
 class HybridReference:
@@ -47,19 +45,19 @@ class HybridReference:
             system, timestep, self.states, self.inputs, parts, options or SimulationOptions()
         )
         self._modes = {part.mode for part in parts}
-        self._rows: dict[tuple[int, int, int], tuple[Array, Array]] = {}
+        self._rows: dict[tuple[int, int, int], Pair] = {}
 
     @property
     def steps(self) -> int:
         """Number of timesteps N."""
         return len(self.inputs)
 
-    def at(self, knots: Knots) -> tuple[Array, Array]:
+    def at(self, knots: Integers) -> Pair:
         """The trajectory itself: states (K, n) and inputs (K, m) at knots (K,)."""
         inputs = self.inputs[np.minimum(knots, self.steps - 1)]
         return self.states[np.minimum(knots, self.steps)], inputs
 
-    def matching(self, ordinal: int, mode: int, knots: Knots) -> tuple[Array, Array]:
+    def matching(self, ordinal: int, mode: int, knots: Integers) -> Pair:
         """States (K, n) and inputs (K, m) at knots (K,) for a candidate after some events.
 
         They are those of the segment with as many events (``ordinal``) before it, or of the
@@ -73,7 +71,7 @@ class HybridReference:
         n, m = self.states.shape[1], self.inputs.shape[1]
         return np.reshape(states, (len(rows), n)), np.reshape(inputs, (len(rows), m))
 
-    def _row(self, ordinal: int, mode: int, knot: int) -> tuple[Array, Array]:
+    def _row(self, ordinal: int, mode: int, knot: int) -> Pair:
         """State (n,) and input (m,) of one knot, computed once."""
         key = ordinal, mode, knot
         if key not in self._rows:
@@ -83,7 +81,7 @@ class HybridReference:
 
 
 class _Run(NamedTuple):
-    """Knots of a candidate between two of its events."""
+    """Integers of a candidate between two of its events."""
 
     ordinal: int  # events before it
     mode: int
@@ -127,7 +125,7 @@ class HybridTrackingCost:
         weights = self.state_weight, self.input_weight, self.terminal_weight
         return quadratic_expansion(error, effort, *weights)
 
-    def errors(self, states: Array, inputs: Array, modes: Modes) -> tuple[Array, Array]:
+    def errors(self, states: Array, inputs: Array, modes: Modes) -> Pair:
         """Errors e (N+1, n) in state and d (N, m) in input."""
         if not self.hybrid_update:
             x_hat, u_hat = self.reference.at(np.arange(self.start, self.start + len(states)))

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.chains import chains
 from saltation.hilqr.event_linearisation import TimestepLinearisation
 from saltation.hilqr.extension import Modes
@@ -24,19 +25,15 @@ class TransitionCost(Protocol):
 
     def applies_to(self, transition: Transition) -> bool:
         """Whether this transition costs anything; the rest is not asked where it does not."""
-        ...
 
     def value(self, x: Array) -> float:
         """J_Nj."""
-        ...
 
     def gradient(self, x: Array) -> Array:
         """J_x,Nj (n_source,)."""
-        ...
 
     def hessian(self, x: Array) -> Array:
         """J_xx,Nj (n_source, n_source)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -122,9 +119,7 @@ def along_events(
             A, B = jump.flow_state @ A, jump.flow_state @ B + jump.flow_input
 
 
-def time_sensitivities(
-    system: System, event: EventRecord, A: Array, B: Array
-) -> tuple[Array, Array]:
+def time_sensitivities(system: System, event: EventRecord, A: Array, B: Array) -> Pair:
     """Derivatives (n,), (m,) of an event's time by state and input of its timestep."""
     n = len(event.state_before)
     by_state, by_input = event_time_derivatives(system, event)

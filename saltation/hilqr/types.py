@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from saltation.arrays import Array, Flags, Integers
 from saltation.hilqr.bounds import InputBounds
-
-Array = NDArray[np.float64]
 
 
 class Sized(Protocol):
@@ -24,12 +23,10 @@ class Sized(Protocol):
     @property
     def state_dim(self) -> int:
         """n, of the tangent space and of the states, which must be the same."""
-        ...
 
     @property
     def input_dim(self) -> int:
         """m."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class Policies:
     inputs: Array  # (P, N, m)
     feedforward: Array  # (P, N, m)
     gains: Array  # (P, N, m, n)
-    policy_index: NDArray[np.int64]  # (C,)
+    policy_index: Integers  # (C,)
     step_size: Array  # (C,)
     aux: Sequence[Any] = ()  # (P,) what the model recorded with each reference (modes, events)
     extend_reference: bool = True  # extend references over mode mismatches (5.3.4)
@@ -85,8 +82,8 @@ class Policies:
             inputs[None],
             feedforward[None],
             gains[None],
-            np.zeros(len(step_sizes), dtype=np.int64),
-            np.asarray(step_sizes, dtype=np.float64),
+            np.zeros(len(step_sizes), np.int64),
+            np.asarray(step_sizes, float),
             (aux,),
         )
 
@@ -132,7 +129,7 @@ class Rollouts(NamedTuple):
     states: Array  # (C, N+1, nx)
     inputs: Array  # (C, N, m)
     cost: Array  # (C,)
-    ok: NDArray[np.bool_]  # (C,) finite, and valid in the model's own judgement
+    ok: Flags  # (C,) finite, and valid in the model's own judgement
     aux: Sequence[Any] | NDArray[Any] | None = None  # (C,) indexed by candidate
 
     def select(self, candidate: int) -> Trajectory:
@@ -227,12 +224,9 @@ class Model(Protocol):
 
         The inputs (C, N, m) that it returns are those that acted, clamped to ``policies.bounds``.
         """
-        ...
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """First-order dynamics about a trajectory, and its transitions."""
-        ...
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
         """Second-order expansion of the cost about a trajectory."""
-        ...

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from saltation.arrays import Shape
 from saltation.systems import Array
 
 COLLIDING = 1e-9  # a contact that closes more slowly is at rest [units of J_n v]
@@ -40,9 +41,9 @@ class ContactProblem:
     def __post_init__(self) -> None:
         """Convert the arrays to float and check them."""
         for key in ("M", "J_n", "J_D", "mu"):
-            array = np.ascontiguousarray(getattr(self, key), dtype=np.float64)
-            object.__setattr__(self, key, array)
-        object.__setattr__(self, "contacts", tuple(self.contacts))
+            array = np.ascontiguousarray(getattr(self, key), float)
+            vars(self)[key] = array
+        vars(self)["contacts"] = tuple(self.contacts)
         fault = _fault(self)
         if fault:
             raise ValueError(f"{self.name or 'impact'}: {fault}")
@@ -57,7 +58,7 @@ class ContactProblem:
             ValueError: as the class.
         """
         J_t = _tangents(J_t, (len(contacts), len(M)), name)
-        J_D = np.stack([J_t, -J_t], axis=1).reshape(-1, len(M))
+        J_D = np.stack([J_t, -J_t], 1).reshape(-1, len(M))
         return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)
 
     @staticmethod
@@ -75,7 +76,7 @@ class ContactProblem:
             raise ValueError(f"{name or 'impact'}: {directions} friction directions; give an even"
                              " number from 4 on")  # fmt: skip
         angle = 2.0 * np.pi * np.arange(directions) / directions
-        D = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        D = np.stack([np.cos(angle), np.sin(angle)], 1)
         J_t = _tangents(J_t, (len(contacts), 2, len(M)), name)
         J_D = (D @ J_t).reshape(-1, len(M))
         return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)
@@ -103,7 +104,7 @@ class ContactProblem:
     @cached_property
     def velocity_by_impulse(self) -> Array:
         """M^-1 J_bar' (n, m (1 + k)): the change of velocity by each impulse (75c)."""
-        columns: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
+        columns: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), float)
         return columns
 
     def velocity(self, v: Array) -> Array:
@@ -112,12 +113,18 @@ class ContactProblem:
         Raises:
             ValueError: it is not n finite numbers.
         """
-        v = np.array(v, dtype=np.float64)
+        v = np.array(v, float)
         if v.shape != (self.dim,) or not np.isfinite(v).all():
             raise ValueError(
                 f"{self.name or 'impact'}: velocity {v} is not {self.dim} finite numbers"
             )
         return v
+
+    def at(self, v: Array) -> str:
+        """The impact in short, for messages: its name, its contacts and the velocity before it."""
+        numbers = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=40)
+        where = f"{self.name or 'impact'} on {', '.join(self.contacts)}"
+        return f"{where} at v = {' '.join(numbers.split())}"
 
     def kinetic_energy(self, v: Array) -> float:
         """K = v' M v / 2 (11)."""
@@ -141,12 +148,12 @@ class ContactProblem:
 
 
 def _coefficients(mu: Array | float, contacts: Sequence[str]) -> Array:
-    return np.full(len(contacts), mu, dtype=np.float64) if np.ndim(mu) == 0 else np.asarray(mu)
+    return np.full(len(contacts), mu, float) if np.ndim(mu) == 0 else np.asarray(mu)
 
 
-def _tangents(J_t: Array, shape: tuple[int, ...], name: str) -> Array:
+def _tangents(J_t: Array, shape: Shape, name: str) -> Array:
     """J_t as float; ValueError if its shape does not fit the contacts."""
-    J_t = np.asarray(J_t, dtype=np.float64)
+    J_t = np.asarray(J_t, float)
     if J_t.shape != shape:
         raise ValueError(f"{name or 'impact'}: J_t has shape {J_t.shape}; {shape[0]} contacts need"
                          f" {shape}")  # fmt: skip

@@ -57,10 +57,10 @@ def solve_lcp(
         ValueError: shapes that do not fit, numbers that are not finite, or a covering vector or
             floor that is not positive.
     """
-    W, q = np.asarray(W, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    W, q = np.asarray(W, float), np.asarray(q, float)
     n = len(q)
-    d = np.ones(n) if covering is None else np.asarray(covering, dtype=np.float64)
-    floor = np.ones(n) if floor is None else np.asarray(floor, dtype=np.float64)
+    d = np.ones(n) if covering is None else np.asarray(covering, float)
+    floor = np.ones(n) if floor is None else np.asarray(floor, float)
     if W.shape != (n, n) or d.shape != (n,) or floor.shape != (n,):
         raise ValueError(
             f"W {W.shape}, q ({n},), covering {d.shape} and floor {floor.shape} do not fit together"
@@ -68,7 +68,7 @@ def solve_lcp(
     finite = all(np.isfinite(each).all() for each in (W, q, d, floor))
     if not (finite and (d > 0.0).all() and (floor > 0.0).all()):
         raise ValueError("W and q must be finite, covering vector and floor finite and positive")
-    table, basis, z = tableau(W), np.empty(n, dtype=np.int64), np.zeros(n)
+    table, basis, z = tableau(W), np.empty(n, np.int64), np.zeros(n)
     work, size = np.empty_like(table), float(np.abs(q).max(initial=0.0)) or 1.0
     limit = 50 * n if max_pivots is None else max_pivots
     status, pivots, ties = lemke(table, q / size, d, floor, limit, work, basis, z)
@@ -79,4 +79,4 @@ def solve_lcp(
 def tableau(W: Array) -> Array:
     """Tableau (n, 2n + 2) of w - W z - d z0 = q: columns of w, z, z0 and the right side."""
     n = len(W)
-    return np.hstack([np.eye(n), -np.asarray(W, dtype=np.float64), np.zeros((n, 2))])
+    return np.hstack([np.eye(n), -np.asarray(W, float), np.zeros((n, 2))])

@@ -16,7 +16,7 @@ POINTED = 1e-9  # smallest component along d of unit forces that is positive bey
 def extreme_forces(problem: ContactProblem) -> Array:
     """Unit generalised forces (m k, n) whose cone is the linear friction cone (22)."""
     k = problem.directions
-    forces = np.repeat(problem.J_n, k, axis=0) + np.repeat(problem.mu, k)[:, None] * problem.J_D
+    forces = np.repeat(problem.J_n, k, 0) + np.repeat(problem.mu, k)[:, None] * problem.J_D
     lengths = np.linalg.norm(forces, axis=1, keepdims=True)
     return np.divide(forces, lengths, out=np.zeros_like(forces), where=lengths > 0.0)
 

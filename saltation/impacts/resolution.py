@@ -13,7 +13,6 @@ import numpy as np
 from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.impact_lcp import anitescu_potra_matrix, anitescu_potra_units
 from saltation.impacts.lemke import solve_lcp
-from saltation.impacts.message import lcp_message, sequence_message
 from saltation.impacts.step_kernel import GAIN
 from saltation.systems import Array
 
@@ -116,7 +115,11 @@ def sequential(
                 return Resolution(path[-1], np.array(path), result.status, result.message)
             path.append(result.v_plus)
             if len(path) > max_impacts and problem.is_colliding(result.v_plus):
-                message = sequence_message(problem, v, order, max_impacts)
+                message = (
+                    f"{problem.at(v)}: still collides after {max_impacts} single impacts at"
+                    f" {', '.join(problem.contacts[i] for i in order)} in turn; raise max_impacts,"
+                    " or resolve all contacts at once"
+                )
                 return Resolution(result.v_plus, np.array(path), "step_limit", message)
     return Resolution(path[-1], np.array(path), "separated")
 
@@ -151,7 +154,12 @@ def _resolve(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution:
     limit = (1.0 + GAIN) * problem.kinetic_energy(lcp.v)
     if solution.ok:
         status = "separated" if problem.kinetic_energy(v_plus) <= limit else "inaccurate"
-    message = "" if status == "separated" else lcp_message(problem, lcp.v, status)
+    message = ""
+    if status != "separated":
+        message = (
+            f"{problem.at(lcp.v)}: the impact's LCP was not solved ({status}) because of rounding;"
+            f" try another covering vector, or less friction than {problem.mu.max():g}"
+        )
     return Resolution(v_plus, np.array([lcp.v, v_plus]), status, message)
 
 

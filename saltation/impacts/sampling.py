@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Flags, Integers
 from saltation.impacts.contact_problem import COLLIDING, ContactProblem
 from saltation.impacts.lemke_kernel import SOLVED, STATUSES
-from saltation.impacts.message import samples_message
+from saltation.impacts.pointedness import pointed_direction
 from saltation.impacts.step_kernel import StepTables, step_all
+from saltation.options import check
 from saltation.systems import Array
 
 CHUNK = 8192  # samples that one thread takes at a time; the draws do not depend on the threads
@@ -56,14 +57,7 @@ class SamplingOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("step", "epsilon"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number > 0")
-        for name in ("samples", "max_steps", "threads"):
-            value = getattr(self, name)
-            free = value is None and name == "threads"
-            if not (free or (isinstance(value, int | np.integer) and value > 0)):
-                raise ValueError(f"{name} is {value}; give a whole number > 0")
+        check(self, "step epsilon", "samples max_steps" + " threads" * (self.threads is not None))
         if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
             raise ValueError(f"seed is {self.seed}; give a whole number from 0 on")
 
@@ -72,8 +66,8 @@ class ImpactSet(NamedTuple):
     """Sampled outcomes of one impact."""
 
     v_plus: Array  # (S, n) velocities after it
-    terminated: NDArray[np.bool_]  # (S,) no contact closes any more
-    lcps: NDArray[np.int64]  # (S,) steps that each took
+    terminated: Flags  # (S,) no contact closes any more
+    lcps: Integers  # (S,) steps that each took
     energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
     failures: dict[str, int]  # LCPs that were not solved, by status; such a step is drawn anew
     degenerate: int = 0  # LCPs with ties, which the lexicographic rule broke
@@ -121,7 +115,7 @@ def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) ->
     """
     tables, run = StepTables.of(problem), _Run.of(problem, v, options.samples)
     rows, rng = np.arange(options.samples), np.random.default_rng(options.seed)
-    paths = [[np.array(v, dtype=np.float64)] for _ in rows]
+    paths = [[np.array(v, float)] for _ in rows]
     for stepped_rows in _rounds(problem, tables, run, rows, options, rng):
         for row in stepped_rows:
             paths[row].append(run.velocities[row].copy())
@@ -132,38 +126,50 @@ class _Run(NamedTuple):
     """Velocities and counts of all samples."""
 
     velocities: Array
-    lcps: NDArray[np.int64]
+    lcps: Integers
     growth: Array
-    endings: NDArray[np.int64]  # (chunks, statuses and ties)
+    endings: Integers  # (chunks, statuses and ties)
 
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
         v = problem.velocity(v)
-        endings = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
-        return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
+        endings = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), np.int64)
+        return _Run(np.tile(v, (samples, 1)), np.zeros(samples, np.int64),
                     np.zeros(samples), endings)  # fmt: skip
 
     def result(self, problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
-        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.endings.sum(0)
+        before, total = problem.kinetic_energy(np.asarray(v, float)), self.endings.sum(0)
         done = ~_collide(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
-        message = samples_message(
-            problem, v, len(done), int((~done).sum()), (options.max_steps, options.step), failures
-        )
+        parts = [f"{count} LCPs were not solved ({status}) and their steps drawn anew"
+                 for status, count in failures.items()]  # fmt: skip
+        if not done.all():
+            remedy = "its friction cone is pointed, so it ends: raise max_steps or the step"
+            if pointed_direction(problem) is None:
+                remedy = (
+                    "its friction cone is not pointed (24), so it may never end: lower the"
+                    " friction, leave a contact out, or use the samples that ended"
+                )
+            parts.insert(
+                0,
+                f"{np.sum(~done)} of {len(done)} samples still collide after {options.max_steps}"
+                f" steps of up to {options.step:g} N s; {remedy}",
+            )
+        message = f"{problem.at(v)}: {'; '.join(parts)}" if parts else ""
         ties = int(total[-1])
         return ImpactSet(self.velocities, done, self.lcps, growth, failures, ties, message)
 
 
-def _collide(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
-    closes: NDArray[np.bool_] = velocities @ problem.J_n.T < -COLLIDING
-    return np.any(closes, axis=1)
+def _collide(problem: ContactProblem, velocities: Array) -> Flags:
+    closes: Flags = velocities @ problem.J_n.T < -COLLIDING
+    return np.any(closes, 1)
 
 
 def _rounds(
-    problem: ContactProblem, tables: StepTables, run: _Run, rows: NDArray[np.int64],
+    problem: ContactProblem, tables: StepTables, run: _Run, rows: Integers,
     options: SamplingOptions, rng: np.random.Generator,
-) -> Iterator[NDArray[np.int64]]:  # fmt: skip
+) -> Iterator[Integers]:  # fmt: skip
     """Step all samples of ``rows`` that collide, round by round; yield the rows of each round."""
     rows = rows[_collide(problem, run.velocities[rows])]
     for _ in range(options.max_steps):
@@ -185,10 +191,8 @@ def _cover(
     return cover * np.exp(rng.normal(size=cover.shape)) if options.random_covering else cover
 
 
-def _step(
-    tables: StepTables, run: _Run, rows: NDArray[np.int64], limits: Array, cover: Array
-) -> NDArray[np.bool_]:
-    alive = np.zeros(len(rows), dtype=np.bool_)
+def _step(tables: StepTables, run: _Run, rows: Integers, limits: Array, cover: Array) -> Flags:
+    alive = np.zeros(len(rows), bool)
     endings = run.endings[rows[0] // CHUNK if len(rows) else 0]
     arrays = (run.velocities, run.lcps, run.growth, endings, alive)
     step_all(tables, rows, limits, cover, *arrays)

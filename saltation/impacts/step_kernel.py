@@ -112,7 +112,7 @@ def step_all(s, rows, limits, cover, velocities, count, growth, endings, alive):
         alive: (R,) set to whether a contact still closes.
     """
     N, m = len(s.table), limits.shape[1]
-    T, basis = np.empty_like(s.table), np.empty(N, dtype=np.int64)
+    T, basis = np.empty_like(s.table), np.empty(N, np.int64)
     q, z, after = np.zeros(N), np.zeros(N), np.empty(velocities.shape[1])
     for r in range(len(rows)):
         v = velocities[rows[r]]

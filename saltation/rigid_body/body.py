@@ -76,7 +76,7 @@ class RigidBody:
         """Set a function that was left out, or that was derived from another body's functions."""
         given = getattr(self, name)
         if given is LEFT_OUT or isinstance(given, Default):
-            object.__setattr__(self, name, Default(function))
+            vars(self)[name] = Default(function)
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""
@@ -104,7 +104,7 @@ def directional(function: Callable[[Any], Any], q: Any, direction: Any) -> Any:
 
 def gradient(function: Callable[[Any], Any], q: Any) -> Any:
     """Derivative of a function of q (m,): the function's shape with an axis (m,) behind."""
-    return np.stack([directional(function, q, e) for e in np.eye(len(q))], axis=-1)
+    return np.stack([directional(function, q, e) for e in np.eye(len(q))], -1)
 
 
 def christoffel(mass: Callable[[Any], Any], q: Any, qd: Any) -> Any:

@@ -82,7 +82,7 @@ def force_directions(body: RigidBody, contact: Contact, q: Any, J: Any, mu: floa
 def saddle(M: Any, B: Any, J: Any) -> Any:
     """[[M, B], [J, 0]] (m + k, m + k), the matrix of (3.60)."""
     m, k = B.shape
-    matrix = np.zeros((m + k, m + k), dtype=np.result_type(M.dtype, B.dtype, J.dtype))
+    matrix = np.zeros((m + k, m + k), np.result_type(M.dtype, B.dtype, J.dtype))
     matrix[:m, :m], matrix[:m, m:], matrix[m:, :m] = M, B, J
     return matrix
 

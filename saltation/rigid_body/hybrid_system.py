@@ -40,7 +40,9 @@ def rigid_body_system(body: RigidBody) -> System:
         number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, contact))
         for number, (name, contact) in _MODES.items()
     }
-    transitions = (*_flights(body), *_impacts(body), *_slides(body), *_sticks(body))
+    apex = guards.apex_guard(body)
+    flight = Transition.continuous(SEPARATING, APPROACHING, apex, "apex", time_invariant=True)
+    transitions = (flight, *_impacts(body), *_slides(body), *_sticks(body))
     return System(modes, transitions, "rigid body")
 
 
@@ -57,11 +59,6 @@ def transition_between(system: System, source: int, target: int) -> Transition:
     raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {targets}")
 
 
-def _flights(body: RigidBody) -> list[Transition]:
-    guard = guards.apex_guard(body)
-    return [Transition.continuous(SEPARATING, APPROACHING, guard, "apex", time_invariant=True)]
-
-
 def _impacts(body: RigidBody) -> list[Transition]:
     if body.restitution > 0.0:
         ends = [(SEPARATING, "elastic impact")]
@@ -71,8 +68,12 @@ def _impacts(body: RigidBody) -> list[Transition]:
             ends.append((STICKING, "plastic impact into sticking"))
     return [
         Transition(
-            APPROACHING, target, guards.impact_guard(body, CONTACTS[target]),
-            impact_reset(body, CONTACTS[target]), guards.impact_guard_state(body), name=name,
+            APPROACHING,
+            target,
+            guards.impact_guard(body, CONTACTS[target]),
+            impact_reset(body, CONTACTS[target]),
+            guards.impact_guard_state(body),
+            name=name,
             time_invariant=True,
         )  # fmt: skip
         for target, name in ends

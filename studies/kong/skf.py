@@ -270,7 +270,7 @@ def _kalman(f: KernelTables, task: Task, ys, means, codes):
         for k in range(ys.shape[1]):
             y, end = ys[b, k].copy(), task.start.t + (k + 1) * task.timestep
             predicted = predict(f, g, task.u, end, True)
-            corrected, _ = correct(f, predicted.g, task.u, y)
+            corrected, _ = correct(f, predicted.g, task.u, y, np.bool_(False))
             g = corrected.g
             for one in (predicted.code, corrected.code):
                 if codes[b] in (OK, NOT_TRANSVERSE) and one != OK:

@@ -39,6 +39,22 @@ run = sa.simulate(ball, 1, [1.0, 0.0], 1.5)
 print(len(run.events), run.at(0.3)[1].shape, run.derivatives.state.shape, len(compiled))
 """
 
+WORKER = """
+import sys
+import numpy as np
+import saltation as sa
+from saltation.compiled import first_use
+first_use.PATIENCE, first_use._is_kept = 100, lambda kernel, sizes: False
+first_use._COMPILE = "import time; print(file=open('started', 'a')); time.sleep(30)  # {} {}"
+fall = sa.Mode("flight", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
+for _ in range(3):
+    sa.simulate(sa.System({1: fall}, []), 1, [1.0, 0.0], 1.5)
+print("done", flush=True)
+sys.stdin.read()
+for _, compiler in first_use._compilers.values():
+    compiler.kill()
+"""
+
 
 @pytest.fixture(autouse=True)
 def way(request, monkeypatch):
@@ -107,10 +123,13 @@ def test_functions_of_numba_are_compiled_as_ever(way, monkeypatch):
     eager = System({1: Mode("air", 2, 0, fall)}, [])
     assert same(*both(way, lambda: (simulate(eager, 1, START, 1.0).final_state,)))
     way(compiled=False)
-    slow = System({1: Mode("air", 1, 0, njit(lambda t, x, u: np.array([SPEED])))}, [])
+    pace = njit(lambda: SPEED)
+    slow = System({1: Mode("air", 1, 0, njit(lambda t, x, u: pace() * x))}, [])
     for speed in (1.0, 2.0):
         monkeypatch.setitem(globals(), "SPEED", speed)
-        assert simulate(slow, 1, [0.0], 1.0).final_state == approx([speed])
+        run = simulate(slow, 1, [1.0], 1.0)
+        ends = run.final_state[0], run.derivatives.state[0, 0]
+        assert ends == approx([np.exp(speed)] * 2)
 
 
 def test_first_calls_compile_nothing(tmp_path):
@@ -142,6 +161,22 @@ def test_what_takes_long_is_compiled_meanwhile_by_another_process(way, monkeypat
     status[0] = 0
     assert np.array_equal(simulate(bouncing_ball(), FALLING, START, 1.5).y, run.y)
     assert first_use._compiled
+
+
+def test_of_many_workers_one_compiles(tmp_path):
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER], cwd=tmp_path, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for worker in workers:
+        assert worker.stdout.readline()
+    for worker in workers:
+        worker.communicate()
+    assert (tmp_path / "started").read_text() == "\n"
 
 
 def test_compile_kernels_leaves_nothing_to_python(way, monkeypatch):

@@ -9,7 +9,6 @@ from saltation.hilqr import (
     ConstrainedModel,
     ConstraintOptions,
     HilqrOptions,
-    InputBounds,
     JoinedConstraints,
     Policies,
 )
@@ -46,8 +45,7 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
 
 def test_constraints_that_cannot_be_met_are_named():
     model = double_integrator(10, 1.0, effort=1.0)
-    bounds = InputBounds(np.array([-1.0]), np.array([1.0]))
-    limits = JoinedConstraints([bounds, StateBound(0, -1.0, 2.0, last=True)])
+    limits = JoinedConstraints([StateBound(1, 1.0, 0.3), StateBound(0, -1.0, 2.0, last=True)])
     result = ConstrainedHilqr(model, limits).solve(np.zeros(2), Policies.zeros(model, 10))
     assert result.status == "infeasible" and result.violation.value > 0.5
     assert result.violation[1:] == (10, "state 0")

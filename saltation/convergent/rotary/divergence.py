@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.rotary.model import flow, inertia
 from saltation.convergent.rotary.parameters import RotaryPendulum
 from saltation.systems import Array
@@ -45,15 +46,9 @@ def damping_divergence(pendulum: RotaryPendulum, alpha: Any) -> Any:
     return -0.25 * (m_22 * pendulum.D_r + m_11 * pendulum.D_p) / M.determinant
 
 
-def linearise(pendulum: RotaryPendulum, x: Array, torque: float) -> tuple[Array, Array]:
+def linearise(pendulum: RotaryPendulum, x: Array, torque: float) -> Pair:
     """A = D_x f (4, 4) and B = D_tau f (4, 1) at a state (4,) and a torque [N m]."""
-    stepped = np.repeat(np.append(x, torque)[:, None], 5, axis=1) + 1j * _STEP * np.eye(5)
+    stepped = np.repeat(np.append(x, torque)[:, None], 5, 1) + 1j * _STEP * np.eye(5)
     rates = flow(pendulum, stepped[:4], stepped[4])
     jacobian = np.imag(np.array(rates)) / _STEP
     return jacobian[:, :4], jacobian[:, 4:]
-
-
-def maximum_divergence(jacobian: Array) -> Array:
-    """D_m [1/s], the largest eigenvalue of F, (2.1), of Jacobians (..., 4, 4)."""
-    symmetric = 0.5 * (jacobian + np.swapaxes(jacobian, -1, -2))
-    return np.asarray(np.linalg.eigvalsh(symmetric)[..., -1], dtype=np.float64)

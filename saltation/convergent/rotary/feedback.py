@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.convergent.rotary.divergence import linearise
 from saltation.convergent.rotary.ltv_lqr import infinite_horizon_lqr, ltv_lqr
 from saltation.convergent.rotary.parameters import RotaryPendulum
@@ -78,7 +79,7 @@ def design(
     top = infinite_horizon_lqr(*linearise(pendulum, swing.states[-1], 0.0), Q, R)
     times = np.linspace(swing.times[0], swing.times[-1], steps * (len(swing.times) - 1) + 1)
 
-    def linear(time: float) -> tuple[Array, Array]:
+    def linear(time: float) -> Pair:
         at = np.array(time)
         return linearise(pendulum, state(at), float(torque(at)))
 

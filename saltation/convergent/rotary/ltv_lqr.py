@@ -9,9 +9,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import LinAlgError, solve_continuous_are
 
+from saltation.arrays import Pair
 from saltation.systems import Array
 
-Linear = Callable[[float], tuple[Array, Array]]  # time [s] -> A (n, n), B (n, m)
+Linear = Callable[[float], Pair]  # time [s] -> A (n, n), B (n, m)
 
 
 class LtvLqr(NamedTuple):

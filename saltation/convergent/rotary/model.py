@@ -21,10 +21,12 @@ All functions take numbers, arrays (4, k) and rows of CasADi expressions alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Array
 from saltation.convergent.rotary.parameters import RotaryPendulum
 
 
@@ -65,6 +67,15 @@ def flow(pendulum: RotaryPendulum, x: Any, torque: Any) -> tuple[Any, Any, Any, 
     theta_dot_dot = (J * on_arm - m_12 * on_pole) / M.determinant
     alpha_dot_dot = (m_11 * on_pole - m_12 * on_arm) / M.determinant
     return theta_dot, alpha_dot, theta_dot_dot, alpha_dot_dot
+
+
+def runge_kutta(rate: Callable[[float, Array], Array], t: float, h: float, x: Array) -> Array:
+    """The state after a step of h [s] of the method of the fourth order."""
+    a = rate(t, x)
+    b = rate(t + 0.5 * h, x + 0.5 * h * a)
+    c = rate(t + 0.5 * h, x + 0.5 * h * b)
+    d = rate(t + h, x + h * c)
+    return x + h / 6.0 * (a + 2.0 * b + 2.0 * c + d)
 
 
 def energy(pendulum: RotaryPendulum, x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from saltation.convergent.rotary.feedback import Feedback
-from saltation.convergent.rotary.model import flow
+from saltation.convergent.rotary.model import flow, runge_kutta
 from saltation.convergent.rotary.parameters import RotaryPendulum
 from saltation.systems import Array
 
@@ -59,6 +59,10 @@ def perturb(
     times = waypoints[0] + h * np.arange(steps + int(np.ceil(options.hold / h)) + 1)
     alphas = np.full((len(times), 2 * N), np.nan)
     x, started = np.zeros((4, 2 * N)), 0
+
+    def rate(time: float, at: Array) -> Array:
+        return np.array(flow(pendulum, at, feedback.torque(time, at)))
+
     for k, time in enumerate(times):
         if k % per == 0 and started < N:
             x[:, [started, N + started]] = _reference(feedback, time)[:, None]
@@ -67,24 +71,11 @@ def perturb(
         alive = np.r_[:started, N : N + started]
         alphas[k, alive] = x[1, alive]
         if k + 1 < len(times):
-            x[:, alive] = _step(pendulum, feedback, time, h, x[:, alive])
+            x[:, alive] = runge_kutta(rate, time, h, x[:, alive])
     away = np.abs(x - feedback.states[-1][:, None])
-    return Perturbed(times, alphas, np.all(away < np.array(options.near)[:, None], axis=0))
+    return Perturbed(times, alphas, np.all(away < np.array(options.near)[:, None], 0))
 
 
 def _reference(feedback: Feedback, time: float) -> Array:
     states = (np.interp(time, feedback.times, state) for state in feedback.states.T)
     return np.array(list(states))
-
-
-def _step(pendulum: RotaryPendulum, feedback: Feedback, t: float, h: float, x: Array) -> Array:
-    """Runge-Kutta of the fourth order, the feedback evaluated within the step."""
-
-    def rate(time: float, at: Array) -> Array:
-        return np.array(flow(pendulum, at, feedback.torque(time, at)))
-
-    a = rate(t, x)
-    b = rate(t + 0.5 * h, x + 0.5 * h * a)
-    c = rate(t + 0.5 * h, x + 0.5 * h * b)
-    d = rate(t + h, x + h * c)
-    return x + h / 6.0 * (a + 2.0 * b + 2.0 * c + d)

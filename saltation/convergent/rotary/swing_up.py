@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from saltation.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+from saltation.arrays import Pair
+from saltation.convergent.nlp import ConstraintGroup, Nlp
 from saltation.convergent.rotary.divergence import average_divergence
 from saltation.convergent.rotary.model import flow
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2, RotaryPendulum
 from saltation.convergent.rotary.trajectory import SwingUp
+from saltation.options import check
 from saltation.systems import Array
 
 _TAU_0 = 0.1  # [N m], to make the weights comparable
@@ -55,14 +57,9 @@ class SwingUpOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("duration", "torque_limit", "arm_limit"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give a positive number")
-        for name, least in (("waypoints", 4), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not least <= value < 2**31 or value != int(value):
-                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
-            object.__setattr__(self, name, int(value))
+        check(self, "duration torque_limit arm_limit", "waypoints max_iterations")
+        if self.waypoints < 4:
+            raise ValueError(f"waypoints {self.waypoints}: give a whole number, 4 or more")
 
 
 class SwingUpCost(NamedTuple):
@@ -97,7 +94,7 @@ class SwingUpPlanner:
                 for name, defect in zip(_STATES, defects, strict=True)
             ],
             q,
-            NlpOptions(self.options.max_iterations),
+            self.options.max_iterations,
         )
         self._low, self._high = _bounds(self.options)
 
@@ -136,11 +133,11 @@ def _check(pendulum: RotaryPendulum) -> None:
 def _stretched(seed: SwingUp, waypoints: int) -> Array:
     """The variables of a seed, straight between its waypoints where these are not as many."""
     own, wanted = (np.linspace(0.0, 1.0, N) for N in (len(seed.times), waypoints))
-    states = np.stack([np.interp(wanted, own, state) for state in seed.states.T], axis=1)
+    states = np.stack([np.interp(wanted, own, state) for state in seed.states.T], 1)
     return np.concatenate([states.ravel(), np.interp(wanted, own, seed.torques)])
 
 
-def _bounds(options: SwingUpOptions) -> tuple[Array, Array]:
+def _bounds(options: SwingUpOptions) -> Pair:
     """Of the variables: start and end fixed, the arm and the torque within their limits."""
     high = np.full((options.waypoints, 4), np.inf)
     high[:, 0] = options.arm_limit

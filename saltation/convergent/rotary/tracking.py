@@ -8,12 +8,13 @@ which cost half of its runs, is not part of them: nothing is known of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from saltation.convergent.rotary.feedback import Feedback
-from saltation.convergent.rotary.model import flow
+from saltation.convergent.rotary.model import flow, runge_kutta
 from saltation.convergent.rotary.parameters import QUBE_ENCODER, RotaryPendulum
 from saltation.systems import Array
 
@@ -59,10 +60,11 @@ def track(
         seen[2:] += share * ((angles - seen[:2]) / h - seen[2:])
         seen[:2] = angles
         states[k], torques[k] = x, feedback.torque(time, seen)
-        x = _held(real, x, torques[k], h)
+        held = partial(_rate, real, torques[k])
+        x = runge_kutta(held, time, h, x)
     late = times >= times[-1] - 1.0
     away = np.abs(states[late, :2] - feedback.states[-1, :2, None])
-    success = np.all(away < np.array(machine.near)[:, None], axis=(0, 1))
+    success = np.all(away < np.array(machine.near)[:, None], (0, 1))
     return Tracked(times, states, torques, success)
 
 
@@ -75,10 +77,5 @@ def _machines(pendulum: RotaryPendulum, spread: float, trials: int, seed: int) -
     return pendulum._replace(**off)
 
 
-def _held(pendulum: RotaryPendulum, x: Array, torque: Array, h: float) -> Array:
-    """One step of Runge-Kutta's method while the torque is held."""
-    a = np.array(flow(pendulum, x, torque))
-    b = np.array(flow(pendulum, x + 0.5 * h * a, torque))
-    c = np.array(flow(pendulum, x + 0.5 * h * b, torque))
-    d = np.array(flow(pendulum, x + h * c, torque))
-    return x + h / 6.0 * (a + 2.0 * b + 2.0 * c + d)
+def _rate(pendulum: RotaryPendulum, torque: Array, t: float, x: Array) -> Array:
+    return np.array(flow(pendulum, x, torque))

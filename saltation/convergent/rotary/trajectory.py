@@ -55,7 +55,7 @@ def interpolants(
     pendulum: RotaryPendulum, swing: SwingUp
 ) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
     """State (k, 4) and torque (k,) at times (k,): the polynomials of the collocation."""
-    slopes = np.stack(flow(pendulum, swing.states.T, swing.torques), axis=1)
+    slopes = np.stack(flow(pendulum, swing.states.T, swing.torques), 1)
     states = CubicHermiteSpline(swing.times, swing.states, slopes)
     return states, lambda times: np.interp(times, swing.times, swing.torques)
 

@@ -1,6 +1,6 @@
 """Rapidly-exploring random trees on a hill, compiled: what T-OPT is compared with (2.3.5)."""
 
-from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
-from saltation.convergent.rrt.planners import plan_rrt, plan_rrt_star
-
-__all__ = ["RrtOptions", "RrtStarOptions", "plan_rrt", "plan_rrt_star"]
+from saltation.convergent.rrt.options import RrtOptions as RrtOptions
+from saltation.convergent.rrt.options import RrtStarOptions as RrtStarOptions
+from saltation.convergent.rrt.planners import plan_rrt as plan_rrt
+from saltation.convergent.rrt.planners import plan_rrt_star as plan_rrt_star

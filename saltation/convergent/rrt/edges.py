@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from saltation.convergent.rrt.metrics import divergence, keeps, scaled
+from saltation.kernels import kernel
 from saltation.systems import Array
 
 
@@ -22,7 +22,7 @@ class Metric(NamedTuple):
     sums: Array  # (k,) scratch
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def edge(derivatives, metric, from_x, from_y, to_x, to_y, budget):
     """Least cost [m] of going straight, and the power that has it.
 
@@ -50,7 +50,7 @@ def edge(derivatives, metric, from_x, from_y, to_x, to_y, budget):
     return np.inf, 0.0  # not a number: the ground is level
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def factor(h, metric, c, s, p):
     """By which a piece's length is scaled: e^(b D_a), infinite where p breaks the constraint."""
     average, maximum = divergence(h, c, s, p)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.convergent.hill import Hill
+from saltation.kernels import kernel
 
 _MOST = 1_000_000  # buckets, about
 
@@ -16,9 +16,9 @@ _MOST = 1_000_000  # buckets, about
 class Grid(NamedTuple):
     """Lists of nodes by bucket; node k is at positions[k] of the tree."""
 
-    first: NDArray[np.int64]  # (columns, rows) a node in the bucket, -1 where there is none
-    following: NDArray[np.int64]  # (capacity,) the next node in the same bucket, -1 at the end
-    used: NDArray[np.int64]  # (4,) lowest and highest column, lowest and highest row with nodes
+    first: Integers  # (columns, rows) a node in the bucket, -1 where there is none
+    following: Integers  # (capacity,) the next node in the same bucket, -1 at the end
+    used: Integers  # (4,) lowest and highest column, lowest and highest row with nodes
     x_low: float  # corner of the map [m]
     y_low: float
     side: float  # of a bucket [m]
@@ -31,19 +31,19 @@ def empty_grid(hill: Hill, side: float, capacity: int) -> Grid:
     side = max(side, np.sqrt(width * height / _MOST), max(width, height) / _MOST)
     columns = int(np.ceil(width / side)) + 1  # one more: the map's far edge is on it
     rows = int(np.ceil(height / side)) + 1
-    used = np.array([columns, -1, rows, -1], dtype=np.int64)
-    first = np.full((columns, rows), -1, dtype=np.int64)
-    following = np.full(capacity, -1, dtype=np.int64)
+    used = np.array([columns, -1, rows, -1], np.int64)
+    first = np.full((columns, rows), -1, np.int64)
+    following = np.full(capacity, -1, np.int64)
     return Grid(first, following, used, float(x_low), float(y_low), float(side))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def bucket(grid, x, y):
     """Column and row of the bucket that holds a place of the map."""
     return int((x - grid.x_low) / grid.side), int((y - grid.y_low) / grid.side)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def add(grid, positions, node):
     """Put a node of the tree into its bucket."""
     column, row = bucket(grid, positions[node, 0], positions[node, 1])
@@ -53,7 +53,7 @@ def add(grid, positions, node):
     grid.used[2], grid.used[3] = min(grid.used[2], row), max(grid.used[3], row)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def nearest(grid, positions, x, y):
     """Node nearest to a place of the map, -1 where there is none.
 
@@ -77,7 +77,7 @@ def nearest(grid, positions, x, y):
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _nearer(grid, positions, column, row, x, y, best, square):
     """The nearest so far and its squared distance, after a look into one more bucket."""
     node = grid.first[column, row]
@@ -89,7 +89,7 @@ def _nearer(grid, positions, column, row, x, y, best, square):
     return best, square
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def near(grid, positions, x, y, radius, found):
     """Fill ``found`` with the nodes within a radius of a place; returns how many they are."""
     west, south = bucket(grid, max(x - radius, grid.x_low), max(y - radius, grid.y_low))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
 from saltation.convergent.rrt.grid import add, nearest
 from saltation.convergent.rrt.metrics import divergence, keeps, scaled
 from saltation.filters.draws import uniform
-from saltation.systems import Array
+from saltation.kernels import kernel
 
 REACHED, DRIED_UP, OUT_OF_ITERATIONS = 0, 1, 2
 _TURN = 2.0 * np.pi
@@ -44,27 +42,19 @@ class Growth(NamedTuple):
     key: np.uint64  # of the draws
 
 
-class Tree(NamedTuple):
-    """Nodes; the first is the start."""
-
-    positions: Array  # (capacity, 2) [m]
-    parents: NDArray[np.int64]  # (capacity,) -1 at the start
-    powers: Array  # (capacity,) p on the way from the parent
-
-
-@njit(cache=True, error_model="numpy")
+@kernel
 def in_goal(task, x, y):
     """Whether a place is in the goal's square, (2.21)."""
     return abs(x - task.goal_x) <= task.eta and abs(y - task.goal_y) <= task.eta
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def on_map(task, x, y):
     """Whether a place is on the map, its edge included."""
     return task.x_low <= x <= task.x_high and task.y_low <= y <= task.y_high
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def grow(derivatives, task, growth, tree, grid):
     """Grow a tree from its first node until a node is in the goal's square.
 
@@ -99,14 +89,14 @@ def grow(derivatives, task, growth, tree, grid):
     return OUT_OF_ITERATIONS, count
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def sample(task, key, draw):
     """A place drawn uniformly from the map."""
     x = task.x_low + (task.x_high - task.x_low) * uniform(key, draw)
     return x, task.y_low + (task.y_high - task.y_low) * uniform(key, draw + 1)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def best_action(derivatives, task, growth, positions, node, x, y, draw):
     """Step (v_x, v_y) [m] and power that end nearest to (x, y) in the biased metric.
 

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from saltation.convergent import power_controller
+from saltation.kernels import kernel
 
 CONVERGENCES = ("none", "average", "maximum")  # by the number that kernels know them by
 
-for called in ("turning", "without_turning", "mean_and_spread"):  # by the two below
+for called in ("turning", "without_turning", "mean_and_spread", "jacobian", "divergence_metrics"):
     register_jitable(getattr(power_controller, called))
-_jacobian = njit(cache=True, error_model="numpy")(power_controller.jacobian)
-_divergence_metrics = njit(cache=True, error_model="numpy")(power_controller.divergence_metrics)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def divergence(h, v_x, v_y, p):
     """(D_a, D_m) [1 per unit of time] of going with velocity v where the hill is h, (2.9).
 
     h is the six of HillDerivatives. Where the ground is level the gradient gives no direction
     and both are not a number, which keeps no constraint.
     """
-    xx, xy, yx, yy = _jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
-    return _divergence_metrics(xx, xy, yx, yy)
+    xx, xy, yx, yy = power_controller.jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
+    return power_controller.divergence_metrics(xx, xy, yx, yy)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def keeps(convergence, average, maximum):
     """Whether D_a or D_m is below zero where the problem asks for it, (2.22), (2.23)."""
     if convergence == 0:
@@ -35,7 +33,7 @@ def keeps(convergence, average, maximum):
     return maximum < 0.0 if convergence == 2 else average < 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def scaled(h, bias, unit_alpha, average, p):
     """e^(b D_a), by which a length is scaled, from the D_a of a robot of unit speed.
 

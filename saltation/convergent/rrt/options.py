@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from saltation.options import check
+
 BiasAt = Literal["unit_alpha", "unit_speed"]
 
 
@@ -32,13 +34,15 @@ class RrtOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_positive(self, "action")
-        _check_counts(self, "candidates", "max_iterations", "patience")
-        _check_bias_and_seed(self)
+        check(self, "action", "candidates max_iterations patience", "bias seed")
+        if self.bias_at not in ("unit_alpha", "unit_speed"):
+            raise ValueError(f"bias_at {self.bias_at!r}: unit_alpha or unit_speed")
+        if self.seed != int(self.seed) or self.seed >= 2**62:
+            raise ValueError(f"seed {self.seed}: give a whole number, 0 or more")
 
 
 @dataclass(frozen=True)
-class RrtStarOptions:
+class RrtStarOptions(RrtOptions):
     """Of B-RRT* and CR-RRT*.
 
     The thesis gives the action, the bias, the radius, the powers and the goal's share; the rest
@@ -49,23 +53,17 @@ class RrtStarOptions:
     """
 
     action: float = 0.005  # a, how far a new node lies from the nearest [m]
+    max_iterations: int = 90_000  # until the goal is first reached
     rewire: float = 0.025  # r, longest edge [m]
     spacing: float = 0.001  # no new node comes nearer to another than this [m]
-    bias: float = 1.5  # b
-    bias_at: BiasAt = "unit_alpha"  # D_a of the bias: at alpha = 1, or of a robot of unit speed
     goal_share: float = 0.05  # how often the goal is the sample
     powers: tuple[float, ...] = (0.0, 1.0, 2.0)  # those of them that the problem allows
-    candidates: int = 6  # directions and powers drawn in an iteration
     extra_iterations: int = 1000  # k, after the goal is first reached
-    max_iterations: int = 90_000  # until then
-    patience: int = 5000  # iterations in a row without a new node: the tree has dried up
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_positive(self, "action", "rewire")
-        _check_counts(self, "candidates", "max_iterations", "patience")
-        _check_bias_and_seed(self)
+        super().__post_init__()
+        check(self, "rewire")
         if not self.rewire >= self.action:
             raise ValueError(f"rewire {self.rewire}: give the action {self.action} [m] or more")
         if not 0.0 <= self.spacing <= self.action:
@@ -74,29 +72,6 @@ class RrtStarOptions:
             raise ValueError(f"goal_share {self.goal_share}: give a share in [0, 1]")
         if self.extra_iterations != int(self.extra_iterations) or self.extra_iterations < 0:
             raise ValueError(f"extra_iterations {self.extra_iterations}: give 0, 1, 2, ...")
-        object.__setattr__(self, "extra_iterations", int(self.extra_iterations))
+        vars(self)["extra_iterations"] = int(self.extra_iterations)
         if not (len(self.powers) and np.all(np.isfinite(self.powers))):
             raise ValueError(f"powers {self.powers}: give finite numbers, one at least")
-
-
-def _check_positive(options: RrtOptions | RrtStarOptions, *names: str) -> None:
-    for name in names:
-        if not 0.0 < getattr(options, name) < np.inf:
-            raise ValueError(f"{name} {getattr(options, name)}: give a finite number above zero")
-
-
-def _check_counts(options: RrtOptions | RrtStarOptions, *names: str) -> None:
-    for name in names:
-        value = getattr(options, name)
-        if not 1 <= value < 2**31 or value != int(value):
-            raise ValueError(f"{name} {value}: give a whole number, 1 or more")
-        object.__setattr__(options, name, int(value))
-
-
-def _check_bias_and_seed(options: RrtOptions | RrtStarOptions) -> None:
-    if options.bias_at not in ("unit_alpha", "unit_speed"):
-        raise ValueError(f"bias_at {options.bias_at!r}: unit_alpha or unit_speed")
-    if not 0.0 <= options.bias < np.inf:
-        raise ValueError(f"bias {options.bias}: give a finite number, 0 or more")
-    if options.seed != int(options.seed) or not 0 <= options.seed < 2**62:
-        raise ValueError(f"seed {options.seed}: give a whole number, 0 or more")

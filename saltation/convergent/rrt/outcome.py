@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
-from saltation.convergent.rrt.growth import DRIED_UP, Tree
-from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
+from saltation.convergent.rrt.growth import DRIED_UP
+from saltation.convergent.rrt.options import RrtOptions
 from saltation.convergent.rrt.star_tree import StarTree
 
 _CONSTRAINTS = {"none": "map and slope", "average": "D_a < 0, (2.23)", "maximum": "D_m < 0, (2.22)"}
 
 
-def path_to(tree: Tree | StarTree, node: int) -> HillPath:
+def path_to(tree: StarTree, node: int) -> HillPath:
     """From the start to a node."""
     nodes = _way(tree, node)
     return HillPath("ok", tree.positions[nodes], tree.powers[nodes[1:]])
 
 
-def _way(tree: Tree | StarTree, node: int) -> list[int]:
+def _way(tree: StarTree, node: int) -> list[int]:
     nodes = [node]
     while tree.parents[nodes[-1]] >= 0:
         nodes.append(int(tree.parents[nodes[-1]]))
@@ -27,9 +27,9 @@ def _way(tree: Tree | StarTree, node: int) -> list[int]:
 
 def no_way(
     problem: HillProblem,
-    options: RrtOptions | RrtStarOptions,
+    options: RrtOptions,
     ending: int,
-    tree: Tree | StarTree,
+    tree: StarTree,
     count: int,
 ) -> HillPath:
     """Why there is no path, and how near to the goal the tree came."""

@@ -30,7 +30,7 @@ from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
 from saltation.convergent.rrt.edges import Metric
 from saltation.convergent.rrt.grid import empty_grid
-from saltation.convergent.rrt.growth import REACHED, Growth, Task, Tree, grow
+from saltation.convergent.rrt.growth import REACHED, Growth, Task, grow
 from saltation.convergent.rrt.metrics import CONVERGENCES
 from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
 from saltation.convergent.rrt.outcome import no_way, path_to
@@ -48,7 +48,7 @@ def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     outside = problem.outside()
     if outside is not None:
         return no_path(*outside)
-    tree = _tree(problem, options.max_iterations + 1)
+    tree = star_tree(problem.start, options.max_iterations + 1)
     grid = empty_grid(problem.hill, options.action, options.max_iterations + 1)
     growth = _growth(options)
     ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
@@ -100,10 +100,10 @@ def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
     powers = [p for p in options.powers if low <= p <= high]
     if not powers:
         raise ValueError(f"powers {options.powers}: none is in the problem's [{low:g}, {high:g}]")
-    return np.array(powers, dtype=np.float64)
+    return np.array(powers, float)
 
 
-def _growth(options: RrtOptions | RrtStarOptions) -> Growth:
+def _growth(options: RrtOptions) -> Growth:
     return Growth(
         float(options.action),
         float(options.bias),
@@ -130,9 +130,3 @@ def _task(problem: HillProblem) -> Task:
         float(problem.powers[1]),
         CONVERGENCES.index(problem.convergence),
     )
-
-
-def _tree(problem: HillProblem, capacity: int) -> Tree:
-    positions = np.empty((capacity, 2))
-    positions[0] = problem.start
-    return Tree(positions, np.full(capacity, -1, dtype=np.int64), np.zeros(capacity))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from saltation.convergent.rrt.grid import add, near, nearest
 from saltation.convergent.rrt.growth import (
@@ -18,6 +17,7 @@ from saltation.convergent.rrt.growth import (
 )
 from saltation.convergent.rrt.star_tree import connect, rewire
 from saltation.filters.draws import uniform
+from saltation.kernels import kernel
 
 
 class Star(NamedTuple):
@@ -29,7 +29,7 @@ class Star(NamedTuple):
     extra_iterations: int
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def grow_star(derivatives, task, growth, star, metric, tree, grid):
     """Grow a tree until a node is in the goal's square, and then for the extra iterations.
 
@@ -62,7 +62,7 @@ def grow_star(derivatives, task, growth, star, metric, tree, grid):
     return DRIED_UP if idle == growth.patience else OUT_OF_ITERATIONS, count
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def sample_or_goal(task, star, key, draw):
     """A place drawn uniformly from the map, or now and then the goal."""
     if uniform(key, draw + 2) > star.goal_share:
@@ -71,10 +71,11 @@ def sample_or_goal(task, star, key, draw):
     return x, min(max(task.goal_y, task.y_low), task.y_high)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def joined(derivatives, metric, star, tree, grid, node, x, y):
     """Join a new node at (x, y) to the tree and rewire about it; whether it may be there."""
-    if crowded(tree.positions, nearest(grid, tree.positions, x, y), star.spacing, x, y):
+    near_x, near_y = tree.positions[nearest(grid, tree.positions, x, y)]
+    if np.hypot(near_x - x, near_y - y) < star.spacing:
         return False
     tree.positions[node, 0], tree.positions[node, 1] = x, y
     neighbours = near(grid, tree.positions, x, y, star.radius, tree.found)
@@ -85,13 +86,7 @@ def joined(derivatives, metric, star, tree, grid, node, x, y):
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def crowded(positions, node, spacing, x, y):
-    """Whether a node is nearer to (x, y) than the spacing."""
-    return np.hypot(positions[node, 0] - x, positions[node, 1] - y) < spacing
-
-
-@njit(cache=True, error_model="numpy")
+@kernel
 def cheapest_in_goal(task, tree, count):
     """Node of the goal's square to which it costs least to come."""
     best = -1

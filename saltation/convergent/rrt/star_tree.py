@@ -1,14 +1,14 @@
-"""The tree of an RRT*: costs of its nodes, and rewiring that keeps them right."""
+"""The tree of an RRT, or RRT*: costs of its nodes, and rewiring that keeps them right."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.convergent.rrt.edges import edge
+from saltation.kernels import kernel
 from saltation.systems import Array
 
 
@@ -16,14 +16,14 @@ class StarTree(NamedTuple):
     """Nodes with what it costs to come to them; the first is the start."""
 
     positions: Array  # (capacity, 2) [m]
-    parents: NDArray[np.int64]  # (capacity,) -1 at the start
+    parents: Integers  # (capacity,) -1 at the start
     powers: Array  # (capacity,) p on the way from the parent
     costs: Array  # (capacity,) [m] from the start: the parent's, plus that of the edge
     edges: Array  # (capacity,) [m] from the parent
-    child: NDArray[np.int64]  # (capacity,) one of its children, -1 where it has none
-    sibling: NDArray[np.int64]  # (capacity,) the parent's next child, -1 after the last
-    found: NDArray[np.int64]  # (capacity,) scratch: the neighbours of a place
-    opened: NDArray[np.int64]  # (capacity,) scratch: nodes whose children's costs are to be set
+    child: Integers  # (capacity,) one of its children, -1 where it has none
+    sibling: Integers  # (capacity,) the parent's next child, -1 after the last
+    found: Integers  # (capacity,) scratch: the neighbours of a place
+    opened: Integers  # (capacity,) scratch: nodes whose children's costs are to be set
 
 
 def star_tree(start: Array, capacity: int) -> StarTree:
@@ -31,11 +31,11 @@ def star_tree(start: Array, capacity: int) -> StarTree:
     positions = np.empty((capacity, 2))
     positions[0] = start
     powers, costs, edges = np.zeros((3, capacity))
-    parents, child, sibling, found, opened = np.full((5, capacity), -1, dtype=np.int64)
+    parents, child, sibling, found, opened = np.full((5, capacity), -1, np.int64)
     return StarTree(positions, parents, powers, costs, edges, child, sibling, found, opened)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def connect(derivatives, metric, tree, node, neighbours):
     """Give a new node the parent from which it costs least to come; whether there is one.
 
@@ -60,7 +60,7 @@ def connect(derivatives, metric, tree, node, neighbours):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rewire(derivatives, metric, tree, node, neighbours):
     """Make a node the parent of those neighbours to which it costs less to come through it."""
     x, y = tree.positions[node]
@@ -79,7 +79,7 @@ def rewire(derivatives, metric, tree, node, neighbours):
             _spread(tree, near)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _detach(tree, node):
     """Take a node out of the list of its parent's children."""
     parent = tree.parents[node]
@@ -92,7 +92,7 @@ def _detach(tree, node):
     tree.sibling[other] = tree.sibling[node]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _spread(tree, node):
     """Set the costs of a node with a new parent and of all that come after it."""
     tree.opened[0] = node

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array, Integers
 from saltation.cholesky import solve_lower
 from saltation.compiled.calls import put
 from saltation.compiled.limits import OK
@@ -17,7 +17,6 @@ from saltation.filters.kernels.functions import measurement
 from saltation.filters.kernels.kalman import nis
 from saltation.filters.kernels.matrices import cholesky
 from saltation.filters.kernels.noisy_flow import Draws, noisy_step
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel, unlocked_kernel
 
 VANISHED = -745.0  # the exponential of less is zero
@@ -26,16 +25,16 @@ VANISHED = -745.0  # the exponential of less is zero
 class Cloud(NamedTuple):
     """N particles; modes by index, states padded with zeros."""
 
-    modes: NDArray[np.int64]  # (N,)
-    states: NDArray[np.float64]  # (N, n)
-    log_weights: NDArray[np.float64]  # (N,), of weights with the sum 1
-    events: NDArray[np.int64]  # (N,) in the last step
-    codes: NDArray[np.int64]  # (N,) how the last step ended
+    modes: Integers  # (N,)
+    states: Array  # (N, n)
+    log_weights: Array  # (N,), of weights with the sum 1
+    events: Integers  # (N,) in the last step
+    codes: Integers  # (N,) how the last step ended
 
     @staticmethod
     def empty(count: int, n: int) -> Cloud:
         """Room for ``count`` particles of the same weight."""
-        zero = np.zeros(count, dtype=np.int64)
+        zero = np.zeros(count, np.int64)
         weights = np.full(count, -np.log(count))
         return Cloud(zero, np.zeros((count, n)), weights, zero.copy(), zero.copy())
 
@@ -58,7 +57,7 @@ def draw_cloud(cloud, mode, mean, S, key):
 
 
 @unlocked_kernel
-def move_all(f: KernelTables, t, u, end, key, part, cloud):
+def move_all(f, t, u, end, key, part, cloud):
     """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
     none = np.empty((0, cloud.states.shape[1]))
     for b in range(part[0], len(cloud.modes), part[1]):
@@ -73,7 +72,7 @@ def move_all(f: KernelTables, t, u, end, key, part, cloud):
 
 
 @unlocked_kernel
-def weigh(f: KernelTables, t, u, y, cloud):
+def weigh(f, t, u, y, cloud):
     """Multiply the weights by the likelihoods of y (p,).
 
     Returns whether they do not all vanish (else nothing is changed), and the squared innovation.

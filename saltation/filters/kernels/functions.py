@@ -22,20 +22,19 @@ from saltation.filters.tables import (
     PLUS,
     RESET_STATE,
     SLOPE,
-    KernelTables,
 )
 from saltation.kernels import kernel
 
 
 @kernel
-def callback(f: KernelTables, row, i, t, x, u, size):
+def callback(f, row, i, t, x, u, size):
     """The first numbers (size,) that a callback gives."""
     evaluate(f, f.slots[row, i], t, x, u)
     return f.out[:size].copy()
 
 
 @kernel
-def measurement(f: KernelTables, mode, t, x, u):
+def measurement(f, mode, t, x, u):
     """h (p,) of a mode."""
     if f.slots[MEASUREMENT, mode] == COMPILED:
         return f.measurements[mode](t, x.copy(), u)
@@ -43,33 +42,33 @@ def measurement(f: KernelTables, mode, t, x, u):
 
 
 @kernel
-def measurement_jacobian(f: KernelTables, mode, t, x, u):
+def measurement_jacobian(f, mode, t, x, u):
     """C = D_x h (p, k), (4.23)."""
     C = jacobian(f, MEASUREMENT_STATE, mode, t, x, u, f.noise.size[mode])
     return product(C, basis(f, mode, x)) if on_manifold(f, mode) else C
 
 
 @kernel
-def guard_gradient(f: KernelTables, e, t, x, u):
+def guard_gradient(f, e, t, x, u):
     """D_x g (n,) of a transition's guard."""
     return jacobian(f, GUARD_STATE, e, t, x, u, 1)[0]
 
 
 @kernel
-def tangent_gradient(f: KernelTables, e, t, x, u):
+def tangent_gradient(f, e, t, x, u):
     """D_x g (k,) of a transition's guard, of tangent vectors."""
     gradient, mode = guard_gradient(f, e, t, x, u), f.system.source[e]
     return times(basis(f, mode, x).T, gradient) if on_manifold(f, mode) else gradient
 
 
 @kernel
-def reset_jacobian(f: KernelTables, e, t, x, u):
+def reset_jacobian(f, e, t, x, u):
     """D_x R (n_target, n) of a transition."""
     return jacobian(f, RESET_STATE, e, t, x, u, f.system.dims[f.system.target[e]])
 
 
 @kernel
-def jacobian(f: KernelTables, row, i, t, x, u, size):
+def jacobian(f, row, i, t, x, u, size):
     """Derivative (size, n) by the state of a measurement, guard or reset.
 
     By central differences where it was not given.
@@ -97,7 +96,7 @@ def jacobian(f: KernelTables, row, i, t, x, u, size):
 
 
 @kernel
-def _value(f: KernelTables, row, i, t, x, u):
+def _value(f, row, i, t, x, u):
     if row == MEASUREMENT_STATE:
         return measurement(f, i, t, x, u)
     if row == RESET_STATE:
@@ -113,7 +112,7 @@ def _ends(value):
 
 
 @kernel
-def derivatives_by_time(f: KernelTables, e, t, x, u):
+def derivatives_by_time(f, e, t, x, u):
     """D_t g, and D_t R (n_target,), of a transition."""
     s = f.system
     if not f.time_varying[e]:
@@ -125,13 +124,13 @@ def derivatives_by_time(f: KernelTables, e, t, x, u):
 
 
 @kernel
-def on_manifold(f: KernelTables, mode):
+def on_manifold(f, mode):
     """Whether a mode's states live on a manifold that is not R^n."""
     return f.slots[PLUS, mode] != ABSENT
 
 
 @kernel
-def of_manifold(f: KernelTables, row, mode, x, d, size):
+def of_manifold(f, row, mode, x, d, size):
     """The first numbers (size,) that a manifold's callback gives of x and d."""
     put(f.x, x)
     put(f.x[len(x) :], d)
@@ -140,45 +139,45 @@ def of_manifold(f: KernelTables, row, mode, x, d, size):
 
 
 @kernel
-def retract(f: KernelTables, mode, x, d):
+def retract(f, mode, x, d):
     """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
     return of_manifold(f, PLUS, mode, x, d, len(x)) if on_manifold(f, mode) else x + d
 
 
 @kernel
-def difference(f: KernelTables, mode, y, x):
+def difference(f, mode, y, x):
     """The tangent vector (k,) from x to y (n,)."""
     return of_manifold(f, MINUS, mode, y, x, f.tangent[mode]) if on_manifold(f, mode) else y - x
 
 
 @kernel
-def project(f: KernelTables, mode, x):
+def project(f, mode, x):
     """The state (n,) on the manifold at x (n,), which a flow has left by its rounding."""
     return retract(f, mode, x, np.zeros(f.tangent[mode])) if on_manifold(f, mode) else x
 
 
 @kernel
-def retraction_slope(f: KernelTables, mode, x, d):
+def retraction_slope(f, mode, x, d):
     """Derivative (n, k) of ``retract`` by d, on a manifold."""
     n, k = len(x), f.tangent[mode]
     return of_manifold(f, SLOPE, mode, x, d, n * k).reshape((n, k))
 
 
 @kernel
-def basis(f: KernelTables, mode, x):
+def basis(f, mode, x):
     """E(x) (n, k) of a mode on a manifold."""
     return retraction_slope(f, mode, x, np.zeros(f.tangent[mode]))
 
 
 @kernel
-def part(f: KernelTables, mode, y):
+def part(f, mode, y):
     """D(y) (k, n) of a mode on a manifold."""
     n, k = len(y), f.tangent[mode]
     return of_manifold(f, PART, mode, y, y[:0], n * k).reshape((k, n))
 
 
 @kernel
-def tangent_map(f: KernelTables, M, mode, x, target, y):
+def tangent_map(f, M, mode, x, target, y):
     """D(y) M E(x) (k_target, k) of a Jacobian M (n_target, n) from x to y."""
     if on_manifold(f, mode):
         M = product(M, basis(f, mode, x))
@@ -186,7 +185,7 @@ def tangent_map(f: KernelTables, M, mode, x, target, y):
 
 
 @kernel
-def transport_covariance(f: KernelTables, mode, x, d, Sigma):
+def transport_covariance(f, mode, x, d, Sigma):
     """Covariance (k, k) of tangent vectors at plus(x, d), from one of plus(x, d + e) by e."""
     if not on_manifold(f, mode):
         return Sigma

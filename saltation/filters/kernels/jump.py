@@ -12,6 +12,8 @@ from saltation.compiled.calls import flow, guard, reset
 from saltation.filters.kernels.functions import (
     derivatives_by_time,
     guard_gradient,
+    on_manifold,
+    part,
     reset_jacobian,
     tangent_map,
 )
@@ -23,7 +25,6 @@ from saltation.filters.kernels.path import (
     inactive_guards,
     rate_of,
 )
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 from saltation.saltations import JUMPED
 from saltation.systems import Array
@@ -43,26 +44,26 @@ class Jump(NamedTuple):
 
 
 @kernel
-def is_deep_inside(f: KernelTables, e, t, x, u):
+def is_deep_inside(f, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = rate_of(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
 
 
 @kernel
-def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
+def next_transition(f, mode, origin, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
-    s, limits = f.system, f.limits
+    s = f.system
     if by_flow:
-        inactive = inactive_guards(s, mode, origin, t, x, u, limits)
-        e = active_transition(s, mode, t, x, u, inactive, limits)
+        inactive = inactive_guards(s, mode, origin, t, x, u)
+        e = active_transition(s, mode, t, x, u, inactive)
     else:
-        e = guard_set(s, mode, t, x, u, limits)
+        e = guard_set(s, mode, t, x, u)
     return e if e >= 0 and is_deep_inside(f, e, t, x, u) else -1
 
 
 @kernel
-def jump(f: KernelTables, e, t, x, u, by_flow, visited):
+def jump(f, e, t, x, u, by_flow, visited):
     """Transition e from the state x, and what it sets off, as one (``saltation.chains``).
 
     Where the flow led to the guard, ``by_flow``, a state deep inside it jumped over it; else a
@@ -85,14 +86,18 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
         if e < 0 or (cycle and not by_flow):
             break
     transverse = not (by_flow and is_deep_inside(f, first, t, before, u))
-    transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x)
+    transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x, noise)
     D = tangent_map(f, D, s.source[first], before, mode, x)
     return Jump(mode, x, D, noise, origin, transitions, cycle, transverse)
 
 
 @kernel
-def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
-    """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
+def saltation(f, e, t, x, u, D, D_t, mode, after, noise):
+    """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds.
+
+    An offset of the guard of variance W_g makes the event later by offset / rate, and the state
+    after it different by the same change of flow: that is added to ``noise`` (k_target, k_target).
+    """
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)
     rate = derivatives_by_time(f, e, t, x, u)[0]
     for i in range(len(x)):
@@ -104,4 +109,6 @@ def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
         for i in range(D.shape[0]):
             for j in range(len(x)):
                 D[i, j] += change[i] * gradient[j] / rate
+        late = times(part(f, mode, after), change) if on_manifold(f, mode) else change
+        add(noise, np.outer(late, late), f.noise.W_g[e] / (rate * rate))
     return True

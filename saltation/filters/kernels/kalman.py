@@ -42,10 +42,10 @@ from saltation.filters.kernels.process_noise import (
     add_timestep_noise,
     flow_covariance,
 )
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 from saltation.systems import Array
 
+HALVINGS = 50  # that find the share of a measurement which leads to a guard
 SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
 
 
@@ -82,14 +82,14 @@ class Innovation(NamedTuple):
 
 
 @kernel
-def predict(f: KernelTables, g: Gaussian, u, end, noisy):
+def predict(f, g: Gaussian, u, end, noisy):
     """Lines 2-12 until ``end`` [s]: (4.8) along the flow, (4.14) at transitions.
 
     Where the mean cannot be followed it stays where it came to, and W grows on.
     """
     s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
-    visited = np.zeros(len(s.dims), dtype=np.bool_)
-    inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
+    visited = np.zeros(len(s.dims), np.bool_)
+    inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u)
     inside = np.any(inactive)
     for count in range(f.limits.zeno_events + 2):
         x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
@@ -109,7 +109,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
         g, j = after_jump(f, g, e, u, np.bool_(True), visited)
         transitions += j.transitions
         code = code if j.transverse else NOT_TRANSVERSE
-        inactive |= inactive_guards(s, g.mode, j.origin, t, g.x, u, f.limits)
+        inactive |= inactive_guards(s, g.mode, j.origin, t, g.x, u)
     g = Gaussian(g.mode, end, g.x, g.Sigma)
     if inside and code in (OK, NOT_TRANSVERSE):
         r = instant_transitions(f, g, u, -1)
@@ -119,7 +119,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
 
 
 @kernel
-def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
+def after_jump(f, g: Gaussian, e, u, by_flow, visited):
     """The Gaussian after transition e, (4.13) and (4.14), and the jump."""
     j = jump(f, e, g.t, g.x, u, by_flow, visited)
     Sigma = sandwich(j.D, g.Sigma)
@@ -128,7 +128,7 @@ def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
 
 
 @kernel
-def instant_transitions(f: KernelTables, g: Gaussian, u, first):
+def instant_transitions(f, g: Gaussian, u, first):
     """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then by guard sets.
 
     Until no guard set holds the mean, or it is back in a mode that it came from.
@@ -136,7 +136,7 @@ def instant_transitions(f: KernelTables, g: Gaussian, u, first):
     visited, cycle, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
     visited[g.mode], e, split = True, first, -np.inf
     while not cycle:
-        e = e if e >= 0 else guard_set(f.system, g.mode, g.t, g.x, u, f.limits)
+        e = e if e >= 0 else guard_set(f.system, g.mode, g.t, g.x, u)
         if e < 0:
             break
         if e != first:
@@ -148,7 +148,7 @@ def instant_transitions(f: KernelTables, g: Gaussian, u, first):
 
 
 @kernel
-def guard_spread(f: KernelTables, e, g: Gaussian, u):
+def guard_spread(f, e, g: Gaussian, u):
     """``SPLIT`` standard deviations of a guard's value, sqrt(D_x g Sigma D_x g'), and its mean."""
     D = tangent_gradient(f, e, g.t, g.x, u).reshape(1, -1)
     sigma = np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
@@ -156,7 +156,7 @@ def guard_spread(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def split_until(f: KernelTables, e, g: Gaussian, u):
+def split_until(f, e, g: Gaussian, u):
     """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
     rate = rate_of(f.system, g.mode, e, g.t, g.x, u)
     if not rate < -SLOWEST:
@@ -166,7 +166,7 @@ def split_until(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def is_split(f: KernelTables, g: Gaussian, u):
+def is_split(f, g: Gaussian, u):
     """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
     s = f.system
     for e in range(len(s.source)):
@@ -179,7 +179,7 @@ def is_split(f: KernelTables, g: Gaussian, u):
 
 
 @kernel
-def keep_finite(f: KernelTables, before: Gaussian, after: Result):
+def keep_finite(f, before: Gaussian, after: Result):
     """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
     g = after.g
     x = project(f, g.mode, g.x)
@@ -189,12 +189,15 @@ def keep_finite(f: KernelTables, before: Gaussian, after: Result):
 
 
 @kernel
-def innovation(f: KernelTables, g: Gaussian, u, y):
-    """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p)."""
+def innovation(f, g: Gaussian, u, y, share):
+    """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p).
+
+    Of a ``share`` of a measurement, whose noise is V / share: shares of 1 in all are the whole.
+    """
     p = f.noise.size[g.mode]
     expected, C = measurement(f, g.mode, g.t, g.x, u), measurement_jacobian(f, g.mode, g.t, g.x, u)
     S = sandwich(C, g.Sigma)
-    add(S, f.noise.V[g.mode], 1.0)
+    add(S, f.noise.V[g.mode], 1.0 / share)
     L, definite = cholesky(S)
     residual = y - expected
     if not (definite and finite(residual)):
@@ -207,8 +210,8 @@ def innovation(f: KernelTables, g: Gaussian, u, y):
 
 
 @kernel
-def update(f: KernelTables, g: Gaussian, u, y):
-    """Lines 13-15 with Joseph's form of (4.11), and the innovation; no guards are looked at.
+def update(f, g: Gaussian, u, y, share):
+    """Lines 13-15 with Joseph's form of (4.11), and the ``innovation``; no guards are looked at.
 
     Sigma becomes (I - K C) Sigma (I - K C)' + K V K': symmetric and positive semidefinite
     whatever the rounding in K. The code is WRONG_SIZE where y is not of the mode's size, NO_GAIN
@@ -217,14 +220,14 @@ def update(f: KernelTables, g: Gaussian, u, y):
     if len(y) != f.noise.size[g.mode]:
         nothing = Innovation(np.zeros(0), np.zeros((0, 0)), np.nan, -np.inf)
         return Result(g, 0, WRONG_SIZE, -np.inf), nothing
-    nu, C, L = innovation(f, g, u, y)
+    nu, C, L = innovation(f, g, u, y, share)
     if not nu.log_likelihood > -np.inf:
         return Result(g, 0, NO_GAIN, -np.inf), nu
     K = solve(L, product(C, g.Sigma)).T.copy()  # (4.9)
     keep = np.eye(K.shape[0])
     add(keep, product(K, C), -1.0)
     Sigma = sandwich(keep, g.Sigma)
-    add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0)
+    add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0 / share)
     step = times(K, nu.residual)
     Sigma = transport_covariance(f, g.mode, g.x, step, Sigma)
     after = Gaussian(g.mode, g.t, retract(f, g.mode, g.x, step), Sigma)
@@ -232,17 +235,39 @@ def update(f: KernelTables, g: Gaussian, u, y):
 
 
 @kernel
-def correct(f: KernelTables, g: Gaussian, u, y):
-    """Lines 13-20: an update, then the transitions whose guard sets hold the mean."""
-    result, nu = update(f, g, u, y)
-    if result.code != OK:
-        return result, nu
-    first = moved_through(f.system, g.mode, g.t, g.x, result.g.x, u)
-    return keep_finite(f, result.g, instant_transitions(f, result.g, u, first)), nu
+def correct(f, g: Gaussian, u, y, split):
+    """Lines 13-20: an update, then the transitions whose guard sets hold the mean.
+
+    With ``split`` the update ends on the guard that the mean passes, and what is left of the
+    measurement follows in the next mode (4.5.4).
+    """
+    s, left, transitions, code, late = f.system, 1.0, 0, OK, -np.inf
+    result, nu = update(f, g, u, y, left)
+    visited = np.zeros(len(s.dims), np.bool_)
+    while result.code == OK:
+        first = moved_through(s, g.mode, g.t, g.x, result.g.x, u)
+        e = first if first >= 0 else guard_set(s, g.mode, g.t, result.g.x, u)
+        if not split or e < 0 or guard(s, e, g.t, g.x, u) <= 0.0 or visited[g.mode]:
+            r = instant_transitions(f, result.g, u, first)
+            code = r.code if r.code != OK else code
+            after = Result(r.g, transitions + r.transitions, code, max(late, r.split))
+            return keep_finite(f, result.g, after), nu
+        low, high, late = 0.0, left, max(late, split_until(f, e, result.g, u))
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if guard(s, e, g.t, update(f, g, u, y, middle)[0].g.x, u) > 0.0:
+                low = middle
+            else:
+                high = middle
+        visited[g.mode], on_guard = True, update(f, g, u, y, high)[0].g
+        g, j = after_jump(f, on_guard, e, u, np.bool_(False), np.zeros_like(visited))
+        transitions, left = transitions + j.transitions, max(left - high, 0.5**HALVINGS)
+        code, result = code if j.transverse else NOT_TRANSVERSE, update(f, g, u, y, left)[0]
+    return result if transitions == 0 else Result(g, transitions, code, late), nu
 
 
 @kernel
-def force(f: KernelTables, g: Gaussian, u, e):
+def force(f, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
     return keep_finite(f, g, instant_transitions(f, g, u, e))
 

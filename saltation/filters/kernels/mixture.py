@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.compiled.calls import guard
 from saltation.compiled.limits import OK
 from saltation.compiled.piece import flow_for
@@ -33,7 +33,7 @@ from saltation.filters.kernels.path import (
 )
 from saltation.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from saltation.filters.kernels.truncation import Side, sides
-from saltation.filters.tables import KernelTables, ModelTables
+from saltation.filters.tables import ModelTables
 from saltation.kernels import kernel
 from saltation.systems import Array
 
@@ -46,8 +46,8 @@ class Mixture(NamedTuple):
     weights: Array  # (modes,), zero where there is none
     means: Array  # (modes, n)
     Sigmas: Array  # (modes, k, k)
-    transitions: NDArray[np.int64]  # (modes,) in the last step
-    codes: NDArray[np.int64]  # (modes,) how the last step went
+    transitions: Integers  # (modes,) in the last step
+    codes: Integers  # (modes,) how the last step went
 
     @staticmethod
     def empty(model: ModelTables) -> Mixture:
@@ -75,7 +75,7 @@ def clear(mixture: Mixture):
 
 
 @kernel
-def gaussian(f: KernelTables, mixture: Mixture, mode, t):
+def gaussian(f, mixture: Mixture, mode, t):
     """The Gaussian of a mode."""
     n, k = f.system.dims[mode], f.tangent[mode]
     x, Sigma = mixture.means[mode, :n].copy(), mixture.Sigmas[mode, :k, :k].copy()
@@ -83,7 +83,7 @@ def gaussian(f: KernelTables, mixture: Mixture, mode, t):
 
 
 @kernel
-def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
+def merge(f, mixture: Mixture, g: Gaussian, weight, transitions, code):
     """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
     mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
     S, share = mixture.Sigmas[mode], weight / (before + weight) if before > 0.0 else 1.0
@@ -103,7 +103,7 @@ def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, c
 
 
 @kernel
-def make_one(f: KernelTables, mixture: Mixture, g: Gaussian):
+def make_one(f, mixture: Mixture, g: Gaussian):
     """Make a mixture one Gaussian."""
     clear(mixture)
     merge(f, mixture, g, 1.0, 0, OK)
@@ -124,7 +124,7 @@ def normalise(mixture: Mixture, split: Split):
 
 
 @kernel
-def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
+def sides_of_guard(f, e, g: Gaussian, u, certain):
     """Whether guard e splits a Gaussian, and its parts in front and behind."""
     D = tangent_gradient(f, e, g.t, g.x, u)
     over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
@@ -133,13 +133,13 @@ def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
 
 
 @kernel
-def part_of(f: KernelTables, g: Gaussian, one: Side):
+def part_of(f, g: Gaussian, one: Side):
     """A Gaussian's part on one side of a guard."""
     return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, one.shift), one.Sigma)
 
 
 @kernel
-def crossing(f: KernelTables, e, g: Gaussian, u):
+def crossing(f, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
@@ -154,7 +154,7 @@ def crossing(f: KernelTables, e, g: Gaussian, u):
 
 
 @kernel
-def through_guard(f: KernelTables, e, g: Gaussian, u, h):
+def through_guard(f, e, g: Gaussian, u, h):
     """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
 
     Returns it, its transitions, and whether it could be followed.
@@ -165,7 +165,7 @@ def through_guard(f: KernelTables, e, g: Gaussian, u, h):
     no_noise, Sigma = np.bool_(False), g.Sigma
     if t < g.t:
         Sigma = flow_covariance(f, g, u, t - g.t, x, h, no_noise)
-    visited = np.zeros(len(f.system.dims), dtype=np.bool_)
+    visited = np.zeros(len(f.system.dims), np.bool_)
     y, j = after_jump(f, Gaussian(g.mode, t, x, Sigma), e, u, np.bool_(True), visited)
     result = predict(f, y, u, g.t, no_noise)
     success = result.code in (OK, NOT_TRANSVERSE) and finite(y.x)
@@ -173,7 +173,7 @@ def through_guard(f: KernelTables, e, g: Gaussian, u, h):
 
 
 @kernel
-def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
+def branch(f, g: Gaussian, weight, u, end, certain, out: Mixture):
     """Predict a Gaussian, in parts where a guard splits it, into ``out``.
 
     The flow is followed to the end of the step as if there were no guards. There, a guard that
@@ -208,7 +208,7 @@ def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
 
 
 @kernel
-def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
+def predict_mixture(f, mixture: Mixture, t, u, end, split: Split, out: Mixture):
     """Predict every Gaussian from t to ``end`` [s] into ``out``, and merge what meets there."""
     clear(out)
     for mode in range(len(mixture.weights)):
@@ -219,13 +219,13 @@ def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, 
 
 
 @kernel
-def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, certain):
+def transitions_unless_split(f, before: Gaussian, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
     It is then on both sides, and the next prediction cuts it there.
     """
     first = moved_through(f.system, g.mode, g.t, before.x, g.x, u)
-    if first < 0 and guard_set(f.system, g.mode, g.t, g.x, u, f.limits) < 0:
+    if first < 0 and guard_set(f.system, g.mode, g.t, g.x, u) < 0:
         return g, 0
     for e in range(len(f.system.source)):
         if f.system.source[e] == g.mode and sides_of_guard(f, e, g, u, certain)[0]:
@@ -235,7 +235,7 @@ def transitions_unless_split(f: KernelTables, before: Gaussian, g: Gaussian, u, 
 
 
 @kernel
-def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
+def correct_mixture(f, mixture: Mixture, t, u, y, split: Split, out: Mixture):
     """Correct each Gaussian with y (p,) into ``out``, and weigh it by the likelihood.
 
     Returns a code, OK or why nothing was done, and the squared innovation (see ``nis``).
@@ -247,7 +247,7 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
         if f.noise.size[mode] != p:
             weights[mode] = 0.0
         elif weights[mode] > 0.0:
-            nu = innovation(f, gaussian(f, mixture, mode, t), u, y)[0]
+            nu = innovation(f, gaussian(f, mixture, mode, t), u, y, 1.0)[0]
             logs[mode], code = nu.log_likelihood + np.log(weights[mode]), NO_LIKELIHOOD
             expected[mode], S[mode] = y - nu.residual, nu.S
     best = np.max(logs)
@@ -257,7 +257,7 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
     for mode in range(modes):
         if logs[mode] > -np.inf:
             before = gaussian(f, mixture, mode, t)
-            result = update(f, before, u, y)[0]
+            result = update(f, before, u, y, 1.0)[0]
             g, more = transitions_unless_split(f, before, result.g, u, split.certain)
             status = mixture.codes[mode] if result.code == OK else result.code
             transitions = mixture.transitions[mode] + more

@@ -13,15 +13,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Array
 from saltation.compiled.calls import put, reset
 from saltation.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION
 from saltation.compiled.runge_kutta import finite
 from saltation.filters.draws import normals, subkey
 from saltation.filters.kernels.path import inactive_guards, to_event
 from saltation.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
-from saltation.filters.tables import KernelTables
 from saltation.kernels import kernel
 
 PIECES = 3  # of a timestep's flow that have draws of their own in a table; later ones use the last
@@ -33,8 +32,8 @@ class Draws(NamedTuple):
     """Standard normal numbers of one timestep: from tables, or by a key where they are empty."""
 
     key: np.uint64
-    process: NDArray[np.float64]  # (PIECES, n) of pieces of flow
-    reset: NDArray[np.float64]  # (PIECES, n) of transitions
+    process: Array  # (PIECES, n) of pieces of flow
+    reset: Array  # (PIECES, n) of transitions
 
 
 @kernel
@@ -57,7 +56,7 @@ def scatter(out, S, z, factor):
 
 
 @kernel
-def hold_disturbance(f: KernelTables, mode, z, h):
+def hold_disturbance(f, mode, z, h):
     """Set the disturbance of the flow that is held for h [s]; none where the noise is another."""
     f.system.disturbance[:] = 0.0
     if f.noise.power[mode] == HELD and h > 0.0:
@@ -65,7 +64,7 @@ def hold_disturbance(f: KernelTables, mode, z, h):
 
 
 @kernel
-def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
+def noisy_step(f, mode, t, x, u, end, draws: Draws):
     """Until ``end`` [s] with noise, (4.6) and (4.12): (mode, state, transitions, code).
 
     The disturbance is written into ``f.system.disturbance``, which must be the caller's own.
@@ -74,7 +73,7 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     z = np.empty(len(s.disturbance))
     draw(draws, draws.process, 0, 0, z)
     hold_disturbance(f, mode, z, end - t)
-    inactive = inactive_guards(s, mode, -1, t, x, u, limits)
+    inactive = inactive_guards(s, mode, -1, t, x, u)
     nodes = len(NODES) if np.any(f.noise.power == WHITE) else 0
     while True:
         until = start + NODES[node] * (end - start) if node < nodes else end
@@ -89,7 +88,7 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
                 weight = 1.0 if last else WEIGHTS[node] * (end - start)
                 x = x.copy()
                 scatter(x, f.noise.Q_root[mode], z, np.sqrt(weight))
-                behind = inactive_guards(s, mode, -1, t, x, u, limits)
+                behind = inactive_guards(s, mode, -1, t, x, u)
                 inactive = np.where(s.on_edge, inactive, behind)
             if last:
                 return mode, x, events, OK
@@ -103,6 +102,6 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
         scatter(x, f.noise.W_R_root[e], z, 1.0)
         if not finite(x):
             return mode, x, events, NOT_FINITE
-        inactive |= inactive_guards(s, mode, origin, t, x, u, limits)
+        inactive |= inactive_guards(s, mode, origin, t, x, u)
         draw(draws, draws.process, events, 2 * events + 1, z)
         hold_disturbance(f, mode, z, end - t)

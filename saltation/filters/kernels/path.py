@@ -39,7 +39,7 @@ def is_transverse(s: CompiledSystem, mode, e, t, x, u):
 
 
 @kernel
-def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
+def guard_set(s: CompiledSystem, mode, t, x, u):
     """First transition on level whose guard set (4.2) holds the state, at any depth; or -1."""
     for e in range(len(s.source)):
         here = s.source[e] == mode and not s.rest[e] and not s.on_edge[e]
@@ -50,7 +50,7 @@ def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
 
 
 @kernel
-def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
+def inactive_guards(s: CompiledSystem, mode, origin, t, x, u):
     """Which guards (transitions,) the state is deep inside, and does not go further into.
 
     And which that fire on edge it is inside.
@@ -58,7 +58,7 @@ def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     With ``origin``, the mode that a reset has just left, only the guards that lead back there:
     behind another one it was put by that reset. It is -1 where no reset led to the state.
     """
-    inactive = np.zeros(len(s.source), dtype=np.bool_)
+    inactive = np.zeros(len(s.source), np.bool_)
     for e in range(len(s.source)):
         here = s.source[e] == mode and not s.rest[e]
         if here and s.on_edge[e]:
@@ -81,7 +81,7 @@ def moved_through(s: CompiledSystem, mode, t, before, after, u):
 
 
 @kernel
-def active_transition(s: CompiledSystem, mode, t, x, u, inactive, limits: Limits):
+def active_transition(s: CompiledSystem, mode, t, x, u, inactive):
     """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
     for e in range(len(s.source)):
         if s.source[e] == mode and not inactive[e] and not s.rest[e]:
@@ -136,7 +136,7 @@ def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
     for _ in range(limits.max_steps):
         if t >= end:
             return x, t, -1, OK, longest
-        e = active_transition(s, mode, t, x, u, inactive, limits)
+        e = active_transition(s, mode, t, x, u, inactive)
         if e >= 0:
             return x, t, e, OK, longest
         left = end - t

@@ -26,14 +26,14 @@ from saltation.compiled.piece import integrate_for
 from saltation.compiled.tables import ABSENT
 from saltation.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from saltation.filters.kernels.matrices import add, sandwich
-from saltation.filters.tables import KernelTables, KernelType, PythonTables
+from saltation.filters.tables import KernelType, PythonTables
 from saltation.kernels import kernel
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
 
 @kernel
-def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
+def flow_covariance(f, g, u, h, x, longest, noisy):
     """A Sigma A' + W(h) of a flow over h [s] from a Gaussian to the state x (n,), (4.8).
 
     The steps of integration are at most ``longest`` [s]. Without ``noisy`` W is left out. Noise of
@@ -52,21 +52,21 @@ def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
 
 
 @kernel
-def add_timestep_noise(f: KernelTables, mode, Sigma, h):
+def add_timestep_noise(f, mode, Sigma, h):
     """Add the noise of power 0 at the end of a timestep of h [s]."""
     if f.noise.power[mode] == EACH_TIMESTEP and h > 0.0:
         add(Sigma, f.noise.Q[mode], 1.0)
 
 
 @kernel
-def add_noise_without_flow(f: KernelTables, mode, Sigma, h):
+def add_noise_without_flow(f, mode, Sigma, h):
     """Add h^power Q for h [s] in which a mean could not be followed."""
     if h > 0.0:
         add(Sigma, f.noise.Q[mode], h ** f.noise.power[mode])
 
 
 @kernel
-def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
+def flow_jacobian(f, mode, t, x, u, h, longest):
     """A = D_x (n, n) of the flow over h [s], by (3.1) or in closed form."""
     d, n = f.derivatives, len(x)
     if d.slots[SLOPES, mode] != ABSENT and has_solution(d.system, mode):
@@ -76,7 +76,7 @@ def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
 
 
 @kernel
-def van_loan(f: KernelTables, mode, t, x, u, h, longest):
+def van_loan(f, mode, t, x, u, h, longest):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
     y = _state_and_identity(x, n + 2 * n * n)
@@ -112,7 +112,7 @@ def _rate(s, mode, t, y, u):
 
 
 @kernel
-def _van_loan_rate(f: KernelTables, mode, t, y, u):
+def _van_loan_rate(f, mode, t, y, u):
     """x' = F, A' = D_x F A and W' = D_x F W + W D_x F' + Q / max |Q|, in one vector."""
     n = f.system.dims[mode]
     x, slope = y[:n].copy(), np.zeros(len(y))
@@ -135,7 +135,7 @@ RATES[PythonTables] = _van_loan_rate
 
 
 @kernel
-def _spectral_density(f: KernelTables, mode, x):
+def _spectral_density(f, mode, x):
     """Q / max |Q| (n, n) in the state's own coordinates."""
     scale, k = np.max(np.abs(f.noise.Q[mode])), f.tangent[mode]
     Q = f.noise.Q[mode, :k, :k] / (scale if scale > 0.0 else 1.0)

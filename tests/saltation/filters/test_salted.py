@@ -10,6 +10,7 @@ from pytest import approx
 from scipy.linalg import expm
 from scipy.stats import multivariate_normal
 
+from saltation.batch import simulate_batch
 from saltation.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from saltation.filters.bank import SaltedBank
 from saltation.filters.model import FilterModel, Measurement, ProcessNoise
@@ -187,6 +188,39 @@ def test_a_mean_behind_a_guard(system, mode, start, measured, duration, end):
     if (mode, belief.mode) == (LEFT, RIGHT):
         P = 1e-12 * EYE if measured else EYE
         assert_allclose(belief.Sigma, XI @ P @ XI.T, rtol=1e-3, atol=1e-16)
+
+
+def test_an_update_split_at_the_guard_moves_what_is_not_measured_as_particles_do():
+    """4.5.4: a place behind the guard says for how long the second flow has acted."""
+    place = dict.fromkeys(
+        (LEFT, RIGHT), Measurement(lambda t, x, u: x[:1].copy(), 0.01 * EYE[:1, :1])
+    )
+    model = FilterModel(constant_flow(), dict.fromkeys(place, ProcessNoise(1e-9 * EYE)), place)
+    start = model, LEFT, np.array([-1.2, 1.0]), np.diag([0.09, 0.01])
+    whole, split = SaltedKalmanFilter(*start), SaltedKalmanFilter(*start, split_update=True)
+    cloud = particles(20_000)(*start)
+    for one in (whole, split, cloud):
+        one.step(NONE, np.array([0.3]), 1.0)
+    truth = cloud.mean_of(lambda mode, x: x)
+    assert_allclose(split.belief.mean, truth, atol=0.02)
+    assert_allclose(split.belief.Sigma, whole.belief.Sigma, atol=1e-9)
+    assert abs(whole.belief.mean - truth)[1] > 0.4
+
+
+def test_an_uncertain_guard_is_one_whose_offset_is_drawn():
+    fall = Mode("falls", 3, 0, lambda t, x, u: np.array([x[1], -9.8, 0.0]))
+    bounce = Transition(
+        1, 1, lambda t, x, u: x[0] + x[2], lambda t, x, u: np.array([x[0], -0.75 * x[1], x[2]])
+    )
+    system, start, variance = System({1: fall}, [bounce]), np.array([1.0, 0.0, 0.0]), 1e-4
+    model = model_of(system, 0.0, guard_noise={(1, 1): variance})
+    Sigma = SaltedKalmanFilter(model, 1, start, np.zeros((3, 3))).predict(NONE, 0.8).Sigma
+    starts = np.tile(start, (4000, 1))
+    starts[:, 2] = np.sqrt(variance) * np.random.default_rng(0).normal(size=4000)
+    drawn = np.cov(simulate_batch(system, 1, starts, 0.8).states[:, :2].T)
+    assert_allclose(Sigma[:2, :2], drawn, rtol=0.05)
+    with pytest.raises(ValueError, match="guard noise of"):
+        model_of(system, guard_noise={(1, 1): -1.0})
 
 
 @pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, particles(50)])

@@ -1,0 +1,12 @@
+"""Types of arrays, for annotations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Pair = tuple[Array, Array]
+Shape = tuple[int, ...]
