@@ -45,7 +45,7 @@ class Measurement:
     def __post_init__(self) -> None:
         """Fill in the derivative that was left out."""
         if self.state is None:
-            vars(self)["state"] = Derivative(self.function, "state")
+            object.__setattr__(self, "state", Derivative(self.function, "state"))
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,10 @@ class KernelType(TablesType):
 class KernelTables(structref.StructRefProxy):
     """System, derivatives and ``FilterTables`` on numba's side, ``f`` of kernels: a reference."""
 
+    system: Any
+    noise: Noise
+    owner: Any  # of callbacks: numba does not keep Python's objects
+
 
 _FIELDS = ["system", "derivatives", *FilterTables._fields]
 structref.define_proxy(KernelTables, KernelType, _FIELDS)
@@ -104,8 +108,9 @@ class ModelTables:
     @cached_property
     def tables(self) -> Any:
         """As compiled kernels take them."""
-        tables = _by_reference(*self.base.references, with_compiled_fillers(self.own))
-        tables.owner = self.base, self.own  # of callbacks: numba does not keep Python's objects
+        system, derivatives = self.base.references
+        tables = _by_reference(system, derivatives, with_compiled_fillers(self.own))
+        tables.owner = self.base, self.own
         return tables
 
     def call(self, kernel: Any, *arguments: Any) -> Any:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from saltation.examples.bouncing_ball import FALLING, INPUT_WEIGHT, bouncing_ball
 from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution
 from saltation.hilqr.cost import QuadraticCost
-from saltation.hilqr.event_driven import EventDrivenModel, Modes
-from saltation.hilqr.extension import KnotEvent
+from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.hilqr.extension import KnotEvent, Modes
 from saltation.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from saltation.simulation import simulate_step
 from saltation.systems import Array
