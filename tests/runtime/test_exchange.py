@@ -11,6 +11,7 @@ from runtime import exchange
 from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Requester, Responder
 from runtime.server_address import check_address, is_local
+from tests.refusals import refusal
 
 PATIENCE_S = 20.0
 FOREVER_S = 10.0 * PATIENCE_S  # a wait that must end early
@@ -171,8 +172,8 @@ def test_a_full_queue_refuses_and_never_blocks(plain):
 
 
 def test_an_occupied_address_is_named():
-    with Responder(FREE) as server, pytest.raises(EndpointInUse, match=server.address):
-        Responder(server.address)
+    with Responder(FREE) as server:
+        assert server.address in refusal(EndpointInUse, Responder, server.address)
 
 
 NO_ADDRESSES = [
@@ -195,9 +196,7 @@ BEYOND = ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"]
     (Responder, ("tcp://192.0.2.1:46200", CurveKeys.generate()), "cannot bind"),
 ])  # fmt: skip
 def test_what_cannot_be_opened_is_one_line(end, arguments, word):
-    with pytest.raises(ValueError, match=word) as caught:
-        end(*arguments)
-    assert "\n" not in str(caught.value)
+    assert word in refusal(ValueError, end, *arguments)
 
 
 @pytest.mark.parametrize("address", [*BEYOND, "tcp://[::1]:46200", "tcp://localhost:1", "ipc://a"])

@@ -10,6 +10,7 @@ from hw_bridge.operator.operator import Inputs, Operator
 from hw_bridge.options import GamepadButtons, GamepadOptions, OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
+from tests.refusals import refusal
 
 S = RobotState
 
@@ -99,5 +100,4 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
     (GamepadOptions, {"dead_man_axis": None}, "dead_man"), (GamepadOptions, {"turn": 1}, "axis"),
 ])  # fmt: skip
 def test_buttons_and_axes_that_cannot_be_are_refused(kind, options, name):
-    with pytest.raises(ValueError, match=name):
-        kind(**options)
+    assert name in refusal(ValueError, kind, **options)

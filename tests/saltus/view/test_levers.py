@@ -20,11 +20,6 @@ def endpoints(tmp_path):
     return Endpoints.ipc(tmp_path / "bus")
 
 
-def newest(subscriber):
-    message = subscriber.wait(10.0)
-    return message
-
-
 def levers_of(bus, *assignments, mode=None):
     return Levers(load_launch("sim", list(assignments), mode), bus)
 
@@ -36,11 +31,11 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints):
         for topic in (PUSH, TUNING):
             assert levers._publishers[topic.name].wait_for_subscribers(1, 10.0)
         levers.push("FL", np.array((0.0, -2.0, 0.5)))
-        push = newest(pushes)
+        push = pushes.wait(10.0)
         assert push.body == "FL"
         assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
         levers.tune({"cost": {"joint_velocity": 0.2}})
-        tuning = newest(tunings)
+        tuning = tunings.wait(10.0)
         assert json.loads(tuning.options) == {"cost": {"joint_velocity": 0.2}}
         assert tuning.sequence > push.sequence
 
@@ -51,13 +46,13 @@ def test_the_pace_is_repeated_and_steps_add_up(endpoints):
         paces = launch.subscriber(PACE, conflate=False)
         assert levers._publishers[PACE.name].wait_for_subscribers(1, 10.0)
         levers.tick()
-        first = newest(paces)
+        first = paces.wait(10.0)
         assert (first.speed, first.steps) == (math.inf, 0)
         levers.set_speed(0.0)
         levers.step()
         levers.step(10)
         levers.tick()
-        pace = newest(paces)
+        pace = paces.wait(10.0)
         assert (pace.speed, pace.steps) == (0.0, 11)
         levers.tick()  # too soon to be sent again
         end = time.monotonic() + 10.0
@@ -83,7 +78,7 @@ def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints):
             "trot", True, True,
         )  # fmt: skip
         levers.close()
-        last = newest(commands)
+        last = commands.wait(10.0)
         while (later := commands.wait(0.2)) is not None:
             last = later
         assert (last.forward, last.left, last.yaw_rate) == (0.0, 0.0, 0.0)

@@ -19,6 +19,7 @@ from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
+from tests.refusals import refusal
 from tests.sim_bridge.isaac_gym.stand_in import Server
 from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
 
@@ -119,11 +120,11 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
 
 def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path):
     server = replace(options_of(tmp_path), patience=0.1)
-    with pytest.raises(Unavailable, match="saltus serve"):
-        SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
+    assert "saltus serve" in refusal(
+        Unavailable, SimulatedRobot, A1, SimulationOptions(engine="remote", server=server)
+    )
     with mujoco_server(tmp_path, robot=False):  # noqa: SIM117  one after the other
-        with pytest.raises(Unavailable, match="simulates no robot"):
-            SimulatedRobot(A1, remote(tmp_path))
+        assert str(tmp_path) in refusal(Unavailable, SimulatedRobot, A1, remote(tmp_path))
 
 
 def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(tmp_path, end_server):

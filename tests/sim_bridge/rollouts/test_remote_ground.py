@@ -101,7 +101,7 @@ def test_a_server_that_does_not_know_the_ground_refuses_and_is_told(service, add
 
 def test_a_ground_that_moves_needs_a_server_that_moves_it(service, address):
     service.changes = {"moves_ground": False}
-    with pytest.raises(Unavailable, match="cannot move"):
+    with pytest.raises(Unavailable):
         connect(address)
     assert_array_equal(states(connect(address, moves=False)), on(GROUND))
 

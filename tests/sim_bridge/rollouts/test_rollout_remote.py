@@ -30,6 +30,7 @@ from sim_bridge.physics_service import NOBODY
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
+from tests.refusals import refusal
 from tests.sim_bridge.physics.requests import StillRollout
 from tests.sim_bridge.rollouts import motions
 
@@ -181,10 +182,7 @@ def hurried(monkeypatch):
 
 
 def unavailable(address, **options):
-    with pytest.raises(Unavailable) as caught:
-        connect(address, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return refusal(Unavailable, connect, address, **options)
 
 
 def test_keys_that_do_not_fit_are_said(hurried, tmp_path):
