@@ -4,7 +4,6 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
@@ -15,8 +14,9 @@ from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 from tests.differences import flow
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -36,14 +36,8 @@ class Feet(NamedTuple):
 
 
 def feet_at(dynamics, q, v):
-    model, data = dynamics.model, dynamics.model.createData()
-    pin.forwardKinematics(model, data, q, v)
-    pin.updateFramePlacements(model, data)
-    frames = dynamics.foot_frames
-    world = pin.LOCAL_WORLD_ALIGNED
-    height = [data.oMf[f].translation[2] - A1.legs.foot_radius for f in frames]
-    rate = [pin.getFrameVelocity(model, data, f, world).linear[2] for f in frames]
-    return Feet(np.array(height), np.array(rate))
+    rate = (foot_jacobian(dynamics.model, q) @ v)[2::3]
+    return Feet(feet_in_world(q)[:, 2] - A1.legs.foot_radius, rate)
 
 
 def corner(dynamics, feet):

@@ -20,7 +20,7 @@ from tests.fuzzing.decoders import DECODERS
 from tests.fuzzing.file_decoders import FILE_DECODERS
 from tests.fuzzing.fuzz import Tally, check_seeds, fuzz, try_input
 from tests.fuzzing.message_decoders import example
-from tests.fuzzing.mutation import Mutator
+from tests.fuzzing.mutation import mutated
 from tests.fuzzing.run import Job
 
 FEW, MANY = 30, 250  # inputs of a decoder of files, and of any other
@@ -160,8 +160,4 @@ def test_the_input_that_ends_a_process_is_kept_and_the_next_ones_tried(
     run.run([job], 1)
     assert job.failures == {what: 2} and job.tally.inputs == 2
     (file,) = (tmp_path / "kept").iterdir()
-    assert file.read_bytes() == next_input(job.decoder, "1 one 0")
-
-
-def next_input(decoder, seed):
-    return Mutator(decoder.seeds(), Random(seed)).next()
+    assert file.read_bytes() == next(mutated(job.decoder.seeds(), Random("1 one 0")))

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View
 from saltus.report import page, pictures
 from saltus.report.pictures import draw_pictures
@@ -133,10 +132,7 @@ def test_unfinished_sweep_and_half_a_row(bare):
     assert "it goes on where it stopped" in text and "1 line(s) of rows.jsonl" in text
 
 
-def test_strips_are_drawn():
-    can_draw, reason = checks._rendering()
-    if not can_draw:
-        pytest.skip(reason)
+def test_strips_are_drawn(graphics):
     q = np.array([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]])
     drawn, failure = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
     assert failure == "" and len(drawn["strip0"]) == 1

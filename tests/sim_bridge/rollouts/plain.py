@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from robots.conventions import FOOT_NAMES
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
@@ -81,7 +81,6 @@ class Momentum:
         self.model = load_pinocchio(A1)
         self.data = self.model.createData()
         self.mass = pin.computeTotalMass(self.model)
-        self.feet = foot_frame_ids(self.model)
 
     def centre(self, x):
         """Centre of mass in the world (3,) [m]."""
@@ -90,8 +89,3 @@ class Momentum:
     def of(self, x):
         """Linear (3) [N s] and angular momentum (3) [N m s] about the centre of mass, in world."""
         return pin.computeCentroidalMomentum(self.model, self.data, x[:19], x[19:]).vector.copy()
-
-    def foot_positions(self, x):
-        """Centres of the feet in the world (4, 3) [m]."""
-        pin.framesForwardKinematics(self.model, self.data, x[:19])
-        return np.array([self.data.oMf[i].translation for i in self.feet])
