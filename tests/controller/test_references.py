@@ -22,7 +22,7 @@ MODEL = load_pinocchio(A1)
 FEET = foot_frame_ids(MODEL)
 
 
-@pytest.fixture(scope="module", params=[WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
+@pytest.fixture(scope="module", params=[WALK, TROT, BOUND])
 def reference(request):
     return make_kinematic_reference(A1, request.param, 0.2, PERIOD)
 
@@ -37,7 +37,7 @@ def test_stance_feet_stand_still_on_the_ground(reference):
     assert feet[:, :, 2].max() == approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
-@pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
+@pytest.mark.parametrize("gait", [WALK, TROT, BOUND])
 def test_velocity_is_the_derivative_of_the_configuration(gait):
     motion = KinematicGait(A1, gait, 0.2)
     window = make_kinematic_reference(A1, gait, 0.2, PERIOD).window(120, 60)

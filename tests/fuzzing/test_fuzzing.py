@@ -149,7 +149,6 @@ def ends(data):
 @pytest.mark.parametrize(
     "decode, what",
     [(lambda data: time.sleep(60.0), "hangs"), (ends, "ends the process (SIGKILL)")],
-    ids=["hangs", "ends"],
 )
 def test_the_input_that_ends_a_process_is_kept_and_the_next_ones_tried(
     monkeypatch, tmp_path, decode, what

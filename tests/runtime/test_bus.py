@@ -1,10 +1,6 @@
 """The bus: newest wins, late joiners, occupied endpoints, keys, and nothing left behind."""
 
-import os
 import socket
-import subprocess
-import sys
-import time
 
 import pytest
 import zmq
@@ -14,6 +10,7 @@ from runtime.messages import encode
 from runtime.topics import STATE_ESTIMATE, TOPICS
 from tests.a1 import estimate
 from tests.refusals import refusal
+from tests.saltus.programs import python, wait_until
 
 PATIENCE_S = 10.0
 
@@ -90,9 +87,7 @@ def test_subscribers_are_counted_as_they_come_and_go(local):
             assert publisher.wait_for_subscribers(2, PATIENCE_S)
             publisher.send(estimate(1))
             assert late.wait(PATIENCE_S) == estimate(1)
-        end = time.monotonic() + PATIENCE_S
-        while publisher.subscribers() > 0:
-            assert time.monotonic() < end
+        wait_until(lambda: publisher.subscribers() == 0)
 
 
 def test_waits_end_when_stopped(local):
@@ -134,9 +129,7 @@ def test_the_file_of_a_killed_process_is_no_obstacle(folder):
         "bus = Bus(Endpoints.ipc(Path(sys.argv[1]))); bus.publisher(STATE_ESTIMATE)\n"
         "os.kill(os.getpid(), 9)"
     )
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    killed = subprocess.run([sys.executable, "-c", code, str(folder)], cwd=root, timeout=60)
-    assert killed.returncode == -9
+    python("-c", code, folder, status=-9)
     assert len(list(folder.iterdir())) == 2
     with Bus(Endpoints.ipc(folder)) as bus:
         bus.publisher(STATE_ESTIMATE)

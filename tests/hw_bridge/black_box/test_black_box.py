@@ -13,7 +13,7 @@ from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFram
 from hw_bridge.link import Datagram, RecordedLink
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
-from tests.saltus.programs import wait_until
+from tests.saltus.programs import python, wait_until
 
 FROM_ROBOT = FRAMES["from_robot"]
 ROBOT = ("127.0.0.1", 8007)
@@ -170,11 +170,7 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
 def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
     (tmp_path / "file").touch()
     words = [pipe, tmp_path / "file", 16, tmp_path, tmp_path / "report", os.getpid()]
-    done = subprocess.run(
-        [sys.executable, "-m", "hw_bridge.black_box", *map(str, words)],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
+    done = python("-m", "hw_bridge.black_box", *words, status=1)
     assert done.stderr.startswith("the black box cannot be written")
     assert done.stderr.count("\n") == 1
 

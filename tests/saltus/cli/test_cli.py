@@ -3,8 +3,6 @@
 import importlib
 import json
 import os
-import subprocess
-import sys
 from importlib.metadata import version
 
 import pytest
@@ -18,6 +16,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import ESTIMATORS, PLANNERS
 from tests.refusals import refusal
+from tests.saltus.programs import python
 
 
 @pytest.mark.parametrize("arguments, accepted", [
@@ -94,8 +93,8 @@ def test_a_signal_while_modules_load_ends_without_a_word(name):
         sys.meta_path.insert(0, Finder())
         main()
         """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    done = python("-c", program, status=130)
+    assert done.stdout == done.stderr == ""
 
 
 def test_version_is_that_of_the_package(capsys):
@@ -134,11 +133,9 @@ def test_every_bench_is_in_the_module_of_its_name(name):
     ("saltus perturb table-6.1 --planner mppi,", [f"mppi,{n}" for n in PLANNERS if n != "mppi"]),
 ])  # fmt: skip
 def test_the_shell_completes(words, offered):
-    done = subprocess.run(
-        [sys.executable, "-m", "saltus.cli.main"], capture_output=True, text=True,
-        env=os.environ | {"_SALTUS_COMPLETE": "complete_bash", "COMP_WORDS": words,
-                          "COMP_CWORD": str(len(words.split(" ")) - 1)},
-    )  # fmt: skip
+    asked = {"_SALTUS_COMPLETE": "complete_bash", "COMP_WORDS": words,
+             "COMP_CWORD": str(len(words.split(" ")) - 1)}  # fmt: skip
+    done = python("-m", "saltus.cli.main", env=os.environ | asked)
     assert done.stdout.split() == offered
 
 

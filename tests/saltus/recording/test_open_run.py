@@ -1,8 +1,6 @@
 """A recorded run as arrays: they are the messages, field by field."""
 
-import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +15,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.options import read_mapping
 from saltus.recording.fields import FIELDS, columns_of
 from tests.refusals import refusal
+from tests.saltus.programs import python
 from tests.saltus.short_walk import SECONDS, record_walk
 
 
@@ -144,9 +143,7 @@ def test_reading_loads_neither_compiler_nor_physics(walk):
         "run = saltus.open_run(sys.argv[1]); run['plan'], run['ground_truth'], run.config;"
         "print(light, {'numba', 'mujoco', 'pinocchio', 'scipy'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(walk[0])], capture_output=True,
-                          text=True, check=True, cwd=Path(__file__).parents[3])  # fmt: skip
-    assert done.stdout.strip() == "True set()"
+    assert python("-c", program, walk[0]).stdout.strip() == "True set()"
 
 
 def test_of_a_recording_with_a_damaged_chunk_the_rest_is_there(copy):

@@ -52,15 +52,22 @@ def normal_forces(_, data):
     return [data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES]
 
 
-def vertical_forces(model, data):
-    """On each foot in the last step, friction's part included [N]."""
-    total, wrench = dict.fromkeys(FOOT_NAMES, 0.0), np.zeros(6)
+def contact_forces(model, data):
+    """The robot's geom and the force on it in world [N] of each contact of the last step."""
+    wrench = np.zeros(6)
     for index, contact in enumerate(data.contact):
         mujoco.mj_contactForce(model, data, index, wrench)
         second = int(contact.geom[1])  # which the force acts on
         sign = 1.0 if model.geom_bodyid[second] else -1.0
-        foot = model.geom(second if sign > 0.0 else int(contact.geom[0])).name.removesuffix("_foot")
-        total[foot] += sign * float(wrench[:3] @ contact.frame.reshape(3, 3)[:, 2])
+        geom = model.geom(second if sign > 0.0 else int(contact.geom[0]))
+        yield geom, sign * (wrench[:3] @ contact.frame.reshape(3, 3))
+
+
+def vertical_forces(model, data):
+    """On each foot in the last step, friction's part included [N]."""
+    total = dict.fromkeys(FOOT_NAMES, 0.0)
+    for geom, force in contact_forces(model, data):
+        total[geom.name.removesuffix("_foot")] += float(force[2])
     return [max(0.0, total[foot]) for foot in FOOT_NAMES]
 
 

@@ -31,6 +31,7 @@ from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
 from tests.refusals import refusal
+from tests.saltus.programs import wait_until
 from tests.sim_bridge.physics.requests import StillRollout
 from tests.sim_bridge.rollouts import motions
 
@@ -119,13 +120,6 @@ def where(rollout, c=C, n=N):
     assert time.monotonic() - begin < FOREVER_S
     assert batch.states.shape == (c, n + 1, 37) and batch.finite.shape == (c,)
     return batch.states[0, 0, 0]
-
-
-def until_back(rollout):
-    deadline = time.monotonic() + PATIENCE_S
-    while where(rollout) != THERE:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def other_ids(request):
@@ -244,5 +238,5 @@ def test_a_server_that_comes_back_is_asked_again(script, caplog):
     script.answers = lambda request: []
     assert where(rollout) == HERE
     script.answers, rollout.wait_s = script.well, PATIENCE_S
-    until_back(rollout)
+    wait_until(lambda: where(rollout) == THERE)
     assert len(caplog.messages) == 2 and rollout.statistics()["losses"] == 1
