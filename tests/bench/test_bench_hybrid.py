@@ -13,7 +13,7 @@ def test_rows_of_equally_accurate_simulations():
     result = bench.run(rounds=2, balls=3)
     rows = {row["name"]: row for row in result.rows}
     assert list(rows) == ["compiled_batch", "scipy", bench.OURS, "scipy_RK45", "scipy_DOP853"]
-    assert len({tuple(row) for row in result.rows}) == 1, "rows must have the same keys"
+    assert len({tuple(row) for row in result.rows}) == 1  # rows must have the same keys
     assert rows["compiled_batch"]["trajectories"] == 6 and rows["scipy"]["trajectories"] == 2
     assert rows["scipy"]["max_difference"] < bench.AGREE
     for row in result.rows:

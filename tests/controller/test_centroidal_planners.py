@@ -79,7 +79,7 @@ def test_knots_move_without_jumps_and_within_the_limits(which):
         assert plan.status == "ok" and np.abs(plan.inputs).max() <= A1.torque_limit[0]
         assert_allclose(np.linalg.norm(plan.states_q[:, 3:7], axis=1), 1.0, atol=1e-9)
         step = np.abs(np.diff(plan.states_q[:, 7:], axis=0)).max()
-        assert step < 0.35, "no joint jumps"
+        assert step < 0.35  # no joint jumps
         assert PlanFunction(plan).is_sound
 
 
@@ -115,4 +115,4 @@ def test_an_estimate_that_cannot_be_is_answered_by_a_failed_plan(which, name):
     plan = planner.solve(estimate(10, **BAD[name]))
     assert plan.status == "failed"
     assert all(np.isfinite(a).all() for a in (plan.states_q, plan.states_v, plan.inputs))
-    assert planner.solve(estimate(20)).status == "ok", "and the next one is a plan again"
+    assert planner.solve(estimate(20)).status == "ok"  # and the next one is a plan again

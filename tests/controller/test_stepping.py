@@ -97,7 +97,7 @@ def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
     assert stepper.observe(late, FEET, touching)[3] == 1.0
     assert stepper.observe(late + 0.01, FEET, np.zeros(4))[3] == 1.0
     assert stepper.swing(3, lift + 0.95 * WALK.swing_duration, late) is None
-    assert stepper.swing(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
+    assert stepper.swing(3, lift + WALK.period + 0.01, late)  # the next swing is not cancelled
 
 
 @pytest.mark.parametrize("away, back", [(0.0, 0.0), (0.1, -0.1), (-2.0, 0.3)])

@@ -58,7 +58,7 @@ def fuzz(
         Each failure; the same decoder goes on.
     """
     random, decode = Random(seed), decoder.make(folder)
-    inputs = mutated(decoder.seeds(), random, decoder.form, decoder.seal)
+    inputs = mutated([*decoder.seeds()], random, decoder.form, decoder.seal)
     begin, first, warm = time.monotonic() - tally.seconds, resident_mb(), min(WARM_UP, count // 2)
     until = begin + tally.seconds + limit_s
     for number in range(count):

@@ -49,7 +49,7 @@ def recording(at, word):
 
 
 def seed_of(name):
-    return DECODERS[name].seeds()[0]
+    return next(iter(DECODERS[name].seeds()))
 
 
 def archive(name, at, value):

@@ -21,17 +21,11 @@ def event(number, value=1, kind=BUTTON):
 
 
 @pytest.fixture
-def pad(tmp_path):
-    path = tmp_path / "js0"
-    os.mkfifo(path)
-    writing = os.open(path, os.O_RDWR)  # so that opening either end never waits
-    gamepad = Gamepad(str(path), PLAIN)
+def pad(device):
+    path, writing = device
+    gamepad = Gamepad(path, PLAIN)
     yield gamepad, writing
     gamepad.close()
-    try:
-        os.close(writing)
-    except OSError:
-        pass
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_our_client_rolls_out_there(tmp_path, urdf):
             found = remote.roll_out(on_its_feet(), policies(8))
             wanted = local.roll_out(on_its_feet(), policies(8))
             assert_allclose(found.states, wanted.states, atol=2e-4)
-            assert not np.array_equal(found.states, wanted.states), "the client answered itself"
+            assert not np.array_equal(found.states, wanted.states)  # the client answered itself
             remote.close()
     finally:
         child.send_signal(signal.SIGTERM)

@@ -76,7 +76,7 @@ def begun_as_served(robot):
 def test_a_served_robot_is_a_local_one_bit_for_bit(tmp_path, end_server, changed):
     there = SimulatedRobot(A1, remote(tmp_path, **changed), SCRIPT)
     here = SimulatedRobot(A1, SimulationOptions(**changed), SCRIPT)
-    assert here.truth() == there.truth(), "at the start, torques and forces included"
+    assert here.truth() == there.truth()  # at the start, torques and forces included
     begun_as_served(here)
     for tick in range(200):
         if tick == 30:
@@ -110,7 +110,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
     for _ in range(200):
         robot.advance(None)
     robot.place(np.zeros(19), np.zeros(18))
-    assert time.monotonic() - began < 4.0, "less than the patience with one question"
+    assert time.monotonic() - began < 4.0  # less than the patience with one question
     assert robot.loss and str(tmp_path) in robot.loss and "\n" not in robot.loss
     assert robot.tick == 201
     assert_array_equal(robot.truth().q, before.q)

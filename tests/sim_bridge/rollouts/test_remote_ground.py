@@ -84,7 +84,7 @@ def test_a_ground_travels_once_until_it_moves(service, address):
             assert_array_equal(states(remote), on(ground))
         assert service.grounds() == sent
     assert not np.array_equal(on(GROUND), on(TURNED))
-    assert service.made == 1, "a ground that moves is no new model"
+    assert service.made == 1  # a ground that moves is no new model
     assert remote.statistics()["fallbacks"] == 0
 
 
