@@ -52,7 +52,8 @@ from tests.fuzzing.mutation import JSON, YAML, Format
 MOST_WRITTEN = 500  # inputs in one recording
 TOPICS = (GROUND_TRUTH, SENSOR_READING, STATE_ESTIMATE, MOTOR_COMMAND, PLAN, COMMAND)
 IDENTITY = {"suite": "push-walk", "suite_text": "", "mode": "paused", "settings": [], "code": "x",
-            "plugins": {}, "trials": {"hilqr": [0, 1]}, "budgets_ms": [], "commands": [], "fits": {}}  # fmt: skip
+            "plugins": {}, "trials": {"hilqr": [0, 1]}, "budgets_ms": [],
+            "commands": [], "fits": {}}  # fmt: skip
 
 
 def _files(folder):
