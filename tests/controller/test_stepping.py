@@ -50,7 +50,7 @@ def test_feet_do_not_step_out_of_reach_nor_across():
 @pytest.mark.parametrize("foot", range(4))
 def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
     """In its middle, the body turned and moved on, the foot is where it is of a body at rest."""
-    speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.02
+    speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.05
     stepper = Stepper(SteppingOptions(press=0.0), A1, TROT)
     step = Step(wait, stance, speed, turn=rate * wait, yaw_rate=rate)
     place = stepper.foothold(foot, body(speed), step)

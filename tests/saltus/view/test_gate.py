@@ -41,12 +41,16 @@ def test_pages_of_other_sites_stay_outside(request_head):
     assert answer is not None and answer.startswith(b"HTTP/1.1 403")
 
 
+LEFT = threading.Event()
+
+
 class Echo(socketserver.BaseRequestHandler):
-    """Sends back what it gets."""
+    """Sends back what it gets, and notes that nothing more comes."""
 
     def handle(self):
         while data := self.request.recv(65536):
             self.request.sendall(data)
+        LEFT.set()
 
 
 def test_bytes_pass_both_ways():
@@ -59,6 +63,7 @@ def test_bytes_pass_both_ways():
             assert client.recv(4096) == head()
             client.sendall(b"more")
             assert client.recv(4096) == b"more"
+        assert LEFT.wait(10.0)
         with socket.create_connection(("127.0.0.1", door.port)) as client:
             client.settimeout(10.0)
             client.sendall(head(host="evil.example"))
