@@ -11,8 +11,13 @@ from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import (
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+)
 from robots.state import difference, integrate
+from robots.terrain import Box, make_ground
 from robots.touchdown import impact
 from tests.a1 import A1, feet_in_world
 from tests.differences import flow
@@ -131,3 +136,16 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     assert mean.knot == landing.knot
     assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
     assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
+
+
+def test_of_two_feet_the_same_is_first_on_level_ground_and_on_a_slope(dynamics):
+    """Ground and robot are turned together."""
+    slope, landing = make_ground((Box((0, 0, 1), (5, 5, 1), 0.7, 0.3),)), corner(dynamics, (0, 3))
+    turn, met = slope.rotation[0], set()
+    for dx in np.random.default_rng(2).normal(size=(24, 36)):
+        x = np.concatenate(integrate(landing.after[:19], landing.after[19:], 1e-3 * dx))
+        met.add(order := arrival_order(dynamics, landing._replace(before=x)))
+        x[:3] = turn @ x[:3]
+        x[3:7] = quaternion_product(quaternion_from_rotation(turn), x[3:7])
+        assert arrival_order(dynamics, landing._replace(before=x, ground=slope)) == order
+    assert len(met) == 2
