@@ -17,10 +17,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -40,22 +38,11 @@ PROPERTY = "stalls of the host"  # of a report
 HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
 
 
-class Watch(Protocol):
-    """Knows the stalls since it was last asked to begin."""
-
-    def begin(self):
-        """Count stalls from now on."""
-
-    def stalls(self):
-        """The longest stalls until now, in words."""
-        ...
-
-    def close(self):
-        """Measure no more."""
-
-
 class HostWatch:
-    """Measures stalls by a loop on each core, or by the steal counter where loops are refused."""
+    """Measures stalls by a loop on each core, or by the steal counter where loops are refused.
+
+    `stalls` names the longest ones since `begin`, in words.
+    """
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory()
@@ -97,7 +84,7 @@ def cold_ms():
     return 1e3 * spent / times
 
 
-WATCH = pytest.StashKey[Callable[[], Watch]]()  # made anew for each test; else a HostWatch
+WATCH = pytest.StashKey()  # made anew for each test; else a HostWatch
 
 
 def wait_for_loops(watch):

@@ -1,8 +1,6 @@
 """`saltus bench estimators`: recordings that are kept, rows and ratio."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -31,6 +29,8 @@ from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep import running
+from tests.refusals import refusal
+from tests.saltus.programs import python
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
@@ -117,7 +117,7 @@ def test_sources_name_every_module_that_moves_the_robot():
         "sim_bridge.rollouts.threaded, estimator.leg_odometry; "
         "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"
     )
-    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    done = python("-c", loaded)
     root = recordings.Path(estimators.__file__).parents[2]
     covered = {str(path) for pattern in SOURCES for path in root.glob(pattern)}
     packages = ("saltation", "runtime", "robots", "estimator", "controller", "sim_bridge")
@@ -180,8 +180,7 @@ def test_the_ratio_is_the_larger_of_walk_and_trot():
 def test_a_damaged_recording_is_one_line(cache):
     cache.mkdir(parents=True)
     (cache / "half.npz").write_bytes(b"half")
-    with pytest.raises(BadRequest, match="half.npz.*delete it"):
-        read_recording(cache / "half.npz")
+    assert "half.npz" in refusal(BadRequest, read_recording, cache / "half.npz")
 
 
 def test_settings_are_for_launches_alone(capsys):

@@ -12,6 +12,7 @@ from saltus.bench.planner import SCRIPT, THREADS, PeerProcess, peer_python
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases
+from tests.refusals import refusal
 
 FAKE_PEER = """
 import json, sys
@@ -38,7 +39,7 @@ def fake(tmp_path):
 def test_rows_and_ratios(fake):
     result = planner.run(cases=2, rounds=1, peer_command=fake)
     rows = {row["name"]: row for row in result.rows}
-    assert len({tuple(row) for row in result.rows}) == 1, "rows must have the same keys"
+    assert len({tuple(row) for row in result.rows}) == 1  # rows must have the same keys
     for name in ("iteration", "linearise", "backward", "line_search", "bare_stepping"):
         row = rows[name]
         assert row["n"] == 2 * planner.REPEAT
@@ -69,9 +70,8 @@ def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
 def test_a_peer_that_fails_is_one_line_that_names_the_remedy(tmp_path, body, said):
     script = tmp_path / "broken.py"
     script.write_text(body)
-    with pytest.raises(BadRequest) as error:
-        PeerProcess([sys.executable, str(script)]).ask(case=0)
-    assert said in str(error.value) and "make peers" in str(error.value)
+    line = refusal(BadRequest, lambda: PeerProcess([sys.executable, str(script)]).ask(case=0))
+    assert said in line and "make peers" in line
 
 
 def test_a_missing_environment_names_the_remedy(tmp_path, monkeypatch, capsys):

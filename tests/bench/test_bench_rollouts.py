@@ -70,4 +70,4 @@ def test_the_problem_is_a_walk_that_goes_on(problem):
     assert batch.finite.all() and batch.states[:, -1, 2].min() > 0.2
     assert np.abs(batch.states[8] - batch.states[0]).max() > 0.01
     loaded = batch.normal_forces[0] > 1.0
-    assert (loaded[1:] & ~loaded[:-1]).any(), "no foot lands"
+    assert (loaded[1:] & ~loaded[:-1]).any()  # no foot lands

@@ -15,8 +15,9 @@ from controller.gaits import STAND as STANDING
 from controller.gaits import WALK
 from controller.plan_function import PlanFunction
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions, PathOptions
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1, STAND, estimate
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 MODEL = load_pinocchio(A1)
 
@@ -61,13 +62,7 @@ def test_a_standing_robot_is_held_up_by_its_plan(which):
     assert plan.status == "ok"
     data = MODEL.createData()
     gravity = pin.computeGeneralizedGravity(MODEL, data, STAND)
-    load = np.zeros(18)
-    pin.computeJointJacobians(MODEL, data, STAND)
-    rows = [
-        pin.getFrameJacobian(MODEL, data, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
-        for frame in foot_frame_ids(MODEL)
-    ]
-    jacobian = np.vstack(rows)
+    jacobian = foot_jacobian(MODEL, STAND)
     forces = np.linalg.solve(jacobian[:, 6:].T, gravity[6:] - plan.inputs[0])
     load = jacobian[:, :6].T @ forces
     assert load[2] == approx(gravity[2], rel=0.02)
@@ -84,7 +79,7 @@ def test_knots_move_without_jumps_and_within_the_limits(which):
         assert plan.status == "ok" and np.abs(plan.inputs).max() <= A1.torque_limit[0]
         assert_allclose(np.linalg.norm(plan.states_q[:, 3:7], axis=1), 1.0, atol=1e-9)
         step = np.abs(np.diff(plan.states_q[:, 7:], axis=0)).max()
-        assert step < 0.35, "no joint jumps"
+        assert step < 0.35  # no joint jumps
         assert PlanFunction(plan).is_sound
 
 
@@ -120,4 +115,4 @@ def test_an_estimate_that_cannot_be_is_answered_by_a_failed_plan(which, name):
     plan = planner.solve(estimate(10, **BAD[name]))
     assert plan.status == "failed"
     assert all(np.isfinite(a).all() for a in (plan.states_q, plan.states_v, plan.inputs))
-    assert planner.solve(estimate(20)).status == "ok", "and the next one is a plan again"
+    assert planner.solve(estimate(20)).status == "ok"  # and the next one is a plan again

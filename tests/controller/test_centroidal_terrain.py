@@ -71,7 +71,7 @@ def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make):
     along = pushed @ normal
     across = np.linalg.norm(pushed - np.outer(along, normal), axis=1)
     assert (across <= np.sqrt(2.0) * options.friction * along + 1e-6).all()
-    assert across.max() > 0.5 * options.friction * along[across.argmax()], "friction is used"
+    assert across.max() > 0.5 * options.friction * along[across.argmax()]  # friction is used
     assert along.max() > 20.0
 
 

@@ -11,7 +11,8 @@ from controller.centroidal.path import DrivenPath
 from controller.driving.commands import Goal
 from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from robots.planar_pose import PlanarPose
+from robots.rotations import exp3
 from robots.state import difference
 from tests.a1 import A1, STAND, estimate, feet_in_world
 
@@ -29,16 +30,6 @@ def driven(goal, options=MPC):
     return path
 
 
-def turned(q, place, yaw):
-    """Configurations (..., 19), turned about the origin by `yaw` [rad] and moved to `place` (2)."""
-    turn = exp3(np.array([0.0, 0.0, yaw]))
-    rows = np.atleast_2d(q).copy()
-    rows[:, :3] = rows[:, :3] @ turn.T + [*place, 0.0]
-    for row in rows:
-        row[3:7] = quaternion_product(quaternion_from_rotation(turn), row[3:7])
-    return rows.reshape(np.shape(q))
-
-
 def walk(planner, knots):
     """Estimates of a robot that does what each plan says, from a stand, and the plans."""
     rows, q, v, touching = [], STAND, np.zeros(18), np.ones(4)
@@ -54,16 +45,16 @@ def walk(planner, knots):
 @pytest.mark.parametrize("yaw", [-2.0, 0.4, 3.1])
 def test_plans_turn_and_move_with_the_world(make, yaw):
     """As far as the solver's tolerance goes, which rounding may have it meet sooner or later."""
-    place, goal = np.array([1.0, -0.7]), Goal(0.4, 0.1, 0.6, None, "trot")
+    pose, goal = PlanarPose(1.0, -0.7, yaw), Goal(0.4, 0.1, 0.6, None, "trot")
     planner, rows = make(goal), walk(make(goal), 60)
     assert any(plan.contacts[0].min() < 0.5 for _, plan in rows)
     errors = []
     for now, here in rows:
-        there = planner.solve(replace(now, q=turned(now.q, place, yaw)))
+        there = planner.solve(replace(now, q=pose.to_world(now.q)))
         assert there.status == here.status == "ok"
         assert_array_equal(there.contacts, here.contacts)
         states = zip(
-            there.states_q, turned(here.states_q, place, yaw), there.states_v, here.states_v,
+            there.states_q, pose.to_world(here.states_q), there.states_v, here.states_v,
             strict=True,
         )  # fmt: skip
         away = np.array([difference(a, v, b, w) for a, b, v, w in states])

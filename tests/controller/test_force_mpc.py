@@ -18,8 +18,8 @@ INERTIA = BODY.inertia_in_base
 AT_EASE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.3] + 6 * [0.0])
 
 
-def make(steps, weights=None, **options):
-    return ForceMpc(BODY, steps, weights or ForceMpcWeights(), LIMITS, **options)
+def make(steps, **options):
+    return ForceMpc(BODY, steps, ForceMpcWeights(), LIMITS, **options)
 
 
 def problem(rng, steps, pushed=1.0):

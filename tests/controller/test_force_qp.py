@@ -17,8 +17,8 @@ LEVEL = level_frames((4,))
 STANDING = np.array([0.0, 0.0, WEIGHT, 0.0, 0.0, 0.0])
 
 
-def make(weights=None, **options):
-    return ForceQp(LIMITS, weights or ForceQpWeights(), **options)
+def make(weights=None):
+    return ForceQp(LIMITS, weights or ForceQpWeights())
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -15,13 +15,14 @@ from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference
 from tests.a1 import A1, feet_in_world
+from tests.refusals import refusal
 
 PERIOD = 0.01
 MODEL = load_pinocchio(A1)
 FEET = foot_frame_ids(MODEL)
 
 
-@pytest.fixture(scope="module", params=[WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
+@pytest.fixture(scope="module", params=[WALK, TROT, BOUND])
 def reference(request):
     return make_kinematic_reference(A1, request.param, 0.2, PERIOD)
 
@@ -36,7 +37,7 @@ def test_stance_feet_stand_still_on_the_ground(reference):
     assert feet[:, :, 2].max() == approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
-@pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
+@pytest.mark.parametrize("gait", [WALK, TROT, BOUND])
 def test_velocity_is_the_derivative_of_the_configuration(gait):
     motion = KinematicGait(A1, gait, 0.2)
     window = make_kinematic_reference(A1, gait, 0.2, PERIOD).window(120, 60)
@@ -89,9 +90,7 @@ def test_bad_files_and_names_give_one_line(tmp_path):
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(b"nothing")
     for name in (str(empty), str(text), str(cut), str(tmp_path / "gone.npz"), "hop"):
-        with pytest.raises(ValueError) as error:
-            make_reference(A1, name, 0.2, PERIOD)
-        assert "\n" not in str(error.value)
+        refusal(ValueError, make_reference, A1, name, 0.2, PERIOD)
 
 
 def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):

@@ -28,12 +28,6 @@ def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
     return OBSERVER.observe(q, v)
 
 
-def lift_off(foot):
-    """The first swing of a walk."""
-    swing = WALK.next_swing(foot, 0.0)
-    return swing
-
-
 def test_a_body_at_rest_steps_on_the_spot():
     stepper = Stepper(SteppingOptions(press=0.0), A1, WALK)
     for foot in range(4):
@@ -56,7 +50,7 @@ def test_feet_do_not_step_out_of_reach_nor_across():
 @pytest.mark.parametrize("foot", range(4))
 def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
     """In its middle, the body turned and moved on, the foot is where it is of a body at rest."""
-    speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.02
+    speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.05
     stepper = Stepper(SteppingOptions(press=0.0), A1, TROT)
     step = Step(wait, stance, speed, turn=rate * wait, yaw_rate=rate)
     place = stepper.foothold(foot, body(speed), step)
@@ -69,20 +63,16 @@ def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
 
 def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law():
     """x'' = g / h (x - foot)."""
-    stepper, acceleration = (
-        Stepper(SteppingOptions(press=0.0), A1, TROT),
-        np.array([1.0, -0.4, 0.0]),
-    )
+    stepper, acceleration = Stepper(SteppingOptions(press=0.0), A1, TROT), np.array([1, -0.4, 0])
     step = REST._replace(stance=0.0, acceleration=acceleration)
-    place = stepper.foothold(2, body(yaw=0.0), step)
-    arm = (FEET[2] - place)[:2]
+    arm = (FEET[2] - stepper.foothold(2, body(), step))[:2]
     assert_allclose(GRAVITY / A1.stand_height * arm, acceleration[:2], atol=1e-9)
 
 
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
     stepper = Stepper(SteppingOptions(), A1, WALK)
     stepper.observe(0.0, FEET, np.ones(4))
-    swing, hold = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0])
+    swing, hold = WALK.next_swing(3, 0.0), FEET[3] + np.array([0.1, 0.05, 0.0])
 
     def motion(share, after=0.0):
         return stepper.motion(3, swing, swing.lift_off + share * swing.duration + after, hold)
@@ -107,7 +97,7 @@ def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
     assert stepper.observe(late, FEET, touching)[3] == 1.0
     assert stepper.observe(late + 0.01, FEET, np.zeros(4))[3] == 1.0
     assert stepper.swing(3, lift + 0.95 * WALK.swing_duration, late) is None
-    assert stepper.swing(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
+    assert stepper.swing(3, lift + WALK.period + 0.01, late)  # the next swing is not cancelled
 
 
 @pytest.mark.parametrize("away, back", [(0.0, 0.0), (0.1, -0.1), (-2.0, 0.3)])

@@ -4,7 +4,6 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
@@ -12,11 +11,17 @@ from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import (
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+)
 from robots.state import difference, integrate
+from robots.terrain import Box, make_ground
 from robots.touchdown import impact
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 from tests.differences import flow
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -36,14 +41,8 @@ class Feet(NamedTuple):
 
 
 def feet_at(dynamics, q, v):
-    model, data = dynamics.model, dynamics.model.createData()
-    pin.forwardKinematics(model, data, q, v)
-    pin.updateFramePlacements(model, data)
-    frames = dynamics.foot_frames
-    world = pin.LOCAL_WORLD_ALIGNED
-    height = [data.oMf[f].translation[2] - A1.legs.foot_radius for f in frames]
-    rate = [pin.getFrameVelocity(model, data, f, world).linear[2] for f in frames]
-    return Feet(np.array(height), np.array(rate))
+    rate = (foot_jacobian(dynamics.model, q) @ v)[2::3]
+    return Feet(feet_in_world(q)[:, 2] - A1.legs.foot_radius, rate)
 
 
 def corner(dynamics, feet):
@@ -137,3 +136,16 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     assert mean.knot == landing.knot
     assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
     assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
+
+
+def test_of_two_feet_the_same_is_first_on_level_ground_and_on_a_slope(dynamics):
+    """Ground and robot are turned together."""
+    slope, landing = make_ground((Box((0, 0, 1), (5, 5, 1), 0.7, 0.3),)), corner(dynamics, (0, 3))
+    turn, met = slope.rotation[0], set()
+    for dx in np.random.default_rng(2).normal(size=(24, 36)):
+        x = np.concatenate(integrate(landing.after[:19], landing.after[19:], 1e-3 * dx))
+        met.add(order := arrival_order(dynamics, landing._replace(before=x)))
+        x[:3] = turn @ x[:3]
+        x[3:7] = quaternion_product(quaternion_from_rotation(turn), x[3:7])
+        assert arrival_order(dynamics, landing._replace(before=x, ground=slope)) == order
+    assert len(met) == 2

@@ -89,7 +89,6 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
         replace(plan(2, 10), period=0.0),
         replace(plan(2, 10), time=float("nan")),
     ],
-    ids=["failed", "empty", "future", "gain", "period", "time"],
 )
 def test_an_unsafe_plan_is_refused_and_the_last_one_goes_on(tracker, bad):
     commands = live(tracker, range(20), {0: plan(1), 10: bad})
@@ -155,11 +154,6 @@ ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some tick
                      {19: "ok", 20: "hold", 21: "ok", 289: "ok"}),
     "no more": (lambda k: estimate(WELL - 1, Q, V), {18: "ok", 22: "hold", 289: "stand_down"}),
 }  # fmt: skip
-
-
-def well(tracker):
-    tracker.reset()
-    live(tracker, range(WELL), {k: plan(k + 1, k) for k in range(0, WELL, 10)})
 
 
 def spoiled(rng, array, value):
@@ -228,7 +222,7 @@ def not_a_number(place):
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     make, expected = ESTIMATES[name]
-    well(tracker)
+    live(tracker, range(WELL), {k: plan(k + 1, k) for k in range(0, WELL, 10)})
     commands = []
     for k in range(WELL, WELL + 290):
         fresh = plan(k + 1, k)

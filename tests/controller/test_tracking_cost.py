@@ -8,11 +8,10 @@ from numpy.testing import assert_allclose
 from controller.planner_options import CostOptions
 from controller.robot_model import expand_costs, input_weights, trajectory_costs
 from robots.state import integrate
-from tests.a1 import A1
 from tests.differences import slopes
+from tests.sim_bridge.rollouts import motions
 
-STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
-OPTIONS = CostOptions()
+STAND, OPTIONS = motions.STAND.copy(), CostOptions()
 Q = OPTIONS.state_weights()
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pinocchio as pin
 from msgspec.structs import replace
 
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1
 from tests.estimator.synthetic_walk import KinematicRobot, Noise
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 
 def expected_noise():
@@ -52,11 +53,6 @@ def _static_torques(q):
     model = load_pinocchio(A1)
     data, zero = model.createData(), np.zeros(model.nv)
     weight = pin.rnea(model, data, q, zero, zero)
-    J = np.vstack(
-        [
-            pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
-            for frame in foot_frame_ids(model)
-        ]
-    )
+    J = foot_jacobian(model, q)
     forces = np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
     return (weight - J.T @ forces)[6:], forces.reshape(4, 3)[:, 2]

@@ -1,7 +1,6 @@
 """The map of a touchdown whose time both the guard and a sensor tell."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from robots.touchdown import impact, touchdown
 from tests.a1 import A1, feet_in_world
 from tests.differences import flow, slopes
 from tests.estimator.salted_case import random_memory
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 FOOT = 2
 BEFORE, AFTER = np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
@@ -26,9 +26,7 @@ State = tuple[np.ndarray, np.ndarray]
 
 
 def rate(q, v):
-    data, frame = MODEL.createData(), foot_frame_ids(MODEL)[FOOT]
-    J = pin.computeFrameJacobian(MODEL, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
-    return float(J[2] @ v)
+    return float(foot_jacobian(MODEL, q, [FOOT])[2] @ v)
 
 
 def event(seed):

@@ -46,10 +46,6 @@ def _commands():
     return [*moving, encoder.encode(damping(5.0))]
 
 
-def _remotes():
-    return [encode_remote(BUTTONS[:n], {"lx": 1.0, "ry": -0.5}) for n in (0, 1, 16)]
-
-
 def _make_intake(_):
     """An intake that has believed a frame takes another, and one that is good again: no raise."""
     first, second = _states()[:2]
@@ -62,7 +58,7 @@ def _make_intake(_):
             encode(believed.reading)
             _read_state(believed.state)
         after = intake.take([Datagram(second, ROBOT, 1.002)])
-        assert believed is not None or after is not None, "a bad frame has shut a good one out"
+        assert believed is not None or after is not None  # a bad frame has shut a good one out
         return intake
 
     return take
@@ -78,11 +74,7 @@ def _read_state(state):
 def _make_drivers(_):
     """The emulator's motor drivers take whatever a whole frame asks for."""
     drivers = MotorDrivers()
-
-    def take(data):
-        return drivers.take(decode_low_command(WIRE, data))
-
-    return take
+    return lambda data: drivers.take(decode_low_command(WIRE, data))
 
 
 def _packed():
@@ -114,10 +106,6 @@ def _from_pipe(open_reader):
         return decode
 
     return make
-
-
-def _keyboard(fd):
-    return Keyboard(fd, lambda _: None).poll
 
 
 def _keys_that_drive(fd):
@@ -158,10 +146,18 @@ def _events():
 DEVICE_DECODERS = (
     Decoder("low state", plain(partial(decode_low_state, WIRE)), _states, (WireError,), seal=seal),
     Decoder("low command", _make_drivers, _commands, (WireError,), seal=seal),
-    Decoder("remote", plain(decode_remote), _remotes),
+    Decoder(
+        "remote",
+        plain(decode_remote),
+        lambda: [encode_remote(BUTTONS[:n], {"lx": 1.0, "ry": -0.5}) for n in (0, 1, 16)],
+    ),
     Decoder("intake", _make_intake, _states, seal=seal),
     Decoder("black box's pipe", plain(_unpack), _packed, (ValueError,)),
-    Decoder("keys", _from_pipe(_keyboard), lambda: [b"u", b"r", b"d", b"x \x1b", b"ikjl,.+-5q"]),
+    Decoder(
+        "keys",
+        _from_pipe(lambda fd: Keyboard(fd, print).poll),
+        lambda: [b"u", b"r", b"d", b"x \x1b", b"ikjl,.+-5q"],
+    ),
     Decoder("keys that drive", _from_pipe(_keys_that_drive), lambda: [b"ikjl,.+-012345q", b"iiii"]),
     Decoder("gamepad", _from_pipe(_gamepad), _events),
     Decoder("gamepad that drives", _from_pipe(_gamepad_that_drives), _events),

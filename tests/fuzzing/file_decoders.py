@@ -44,14 +44,16 @@ from saltus.report.reading import read_sweep
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import SuiteError, parse_suite
+from tests.a1 import STAND
 from tests.fuzzing.decoder import Decoder, through_file
-from tests.fuzzing.message_decoders import example
+from tests.fuzzing.message_decoders import example, examples
 from tests.fuzzing.mutation import JSON, YAML, Format
 
 MOST_WRITTEN = 500  # inputs in one recording
 TOPICS = (GROUND_TRUTH, SENSOR_READING, STATE_ESTIMATE, MOTOR_COMMAND, PLAN, COMMAND)
-IDENTITY = {"suite_text": "", "mode": "paused", "settings": [], "code": "x", "plugins": {},
-            "trials": {"hilqr": [0, 1]}, "budgets_ms": [], "commands": [], "fits": {}}  # fmt: skip
+IDENTITY = {"suite": "push-walk", "suite_text": "", "mode": "paused", "settings": [], "code": "x",
+            "plugins": {}, "trials": {"hilqr": [0, 1]}, "budgets_ms": [],
+            "commands": [], "fits": {}}  # fmt: skip
 
 
 def _files(folder):
@@ -81,15 +83,13 @@ def _read_launch(file):
     return config
 
 
-def _assignments():
-    return [
-        b"duration=3", b"hilqr.cost.base_position=[1, 2, 3]", b"simulation.friction=0.5",
-        b"command={velocity_x: 0.4}", b"terrain=[{kind: waves}]", b"planner=convex_mpc",
-        b"perturbations=[{kind: base_velocity, at: 1.0, value: [0.0, 1.0, 0.0]}]", b"bus.folder=x",
-        b"simulation.start={heading: 3.1, position: null}",
-        b"hardware.operator.remote_stop=[[R2], [L2, B]]", b"view.control=true",
-        b"emulator.events=[{kind: cut, at: 1, for: 1}]",
-    ]  # fmt: skip
+ASSIGNMENTS = (
+    b"duration=3", b"hilqr.cost.base_position=[1, 2, 3]", b"simulation.friction=0.5",
+    b"command={velocity_x: 0.4}", b"terrain=[{kind: waves}]", b"bus.folder=x",
+    b"perturbations=[{kind: base_velocity, at: 1.0, value: [0.0, 1.0, 0.0]}]",
+    b"simulation.start={heading: 3.1, position: null}", b"view.control=true",
+    b"hardware.operator.remote_stop=[[R2], [L2, B]]",
+)  # fmt: skip
 
 
 def _make_assign(_):
@@ -171,25 +171,17 @@ def _make_recorder(folder):
     return record
 
 
-def _frames():
-    return [encode(example(topic.message, size)) for topic in RECORDED for size in (1, 2)]
-
-
 def _heights():
-    out = [io.BytesIO(), io.BytesIO()]
-    np.save(out[0], np.zeros((40, 40)))
-    np.save(out[1], np.linspace(0.0, 0.01, 1600, dtype=np.float32).reshape(40, 40))
-    return [each.getvalue() for each in out]
+    for dtype in (np.float64, np.float32):
+        np.save(out := io.BytesIO(), np.linspace(0.0, 0.01, 1600, dtype=dtype).reshape(40, 40))
+        yield out.getvalue()
 
 
 def _pictures():
-    pictures = []
-    for mode, dtype in (("L", np.uint8), ("I;16", np.uint16), ("RGB", np.uint8)):
-        shape = (40, 40, 3) if mode == "RGB" else (40, 40)
+    for dtype, shape in ((np.uint8, (40, 40)), (np.uint16, (40, 40)), (np.uint8, (40, 40, 3))):
         out = io.BytesIO()
         Image.fromarray(np.full(shape, 3, dtype)).save(out, "png")
-        pictures.append(out.getvalue())
-    return pictures
+        yield out.getvalue()
 
 
 def _read_heights(file):
@@ -214,12 +206,10 @@ NPZ = Format(_pack_arrays, _unpack_arrays)
 
 
 def _references():
-    out = io.BytesIO()
-    q = np.tile(np.array([0, 0, 0.3, 0, 0, 0, 1.0, *[0.0, 0.8, -1.6] * 4]), (4, 1))
-    arrays = {"q": q, "v": np.zeros((4, 18)), "inputs": np.zeros((4, 12)),
-              "contacts": np.ones((4, 4))}  # fmt: skip
-    np.savez(out, period=0.01, loop=2, loop_shift=np.zeros(3), **arrays)
-    return [out.getvalue()]
+    return [_pack_arrays({
+        "period": 0.01, "loop": 2, "loop_shift": np.zeros(3), "q": np.tile(STAND, (4, 1)),
+        "v": np.zeros((4, 18)), "inputs": np.zeros((4, 12)), "contacts": np.ones((4, 4)),
+    })]  # fmt: skip
 
 
 def _traces():
@@ -228,10 +218,6 @@ def _traces():
     with TemporaryDirectory() as folder:
         save_trace(trace, file := Path(folder) / "0.npz")
         return [file.read_bytes()]
-
-
-def _descriptions():
-    return [msgspec.json.encode(IDENTITY | {"suite": "push-walk"})]
 
 
 def _rows():
@@ -246,7 +232,7 @@ def _read_sweep(file):
     with suppress(BadRequest):
         read_sweep(file.parent)
     other = file.parent / ("rows.jsonl" if file.name == "sweep.json" else "sweep.json")
-    other.write_bytes(b"" if other.name == "rows.jsonl" else _descriptions()[0])
+    other.write_bytes(b"" if other.name == "rows.jsonl" else msgspec.json.encode(IDENTITY))
     folder = SweepFolder(file.parent, msgspec.convert(IDENTITY, SweepDescription))
     folder.close()
     return folder
@@ -274,12 +260,6 @@ def _make_read_report(folder):
     return read
 
 
-def _announcements():
-    file = str(data_folder("launch") / "drive.yaml")
-    some = (announcement.Announcement(1, file, "/tmp/x", moves) for moves in (False, True))
-    return [msgspec.json.encode(each) for each in some]
-
-
 def _make_look(folder):
     """Launches announce themselves by a file that they hold a lock of."""
     below = folder / f"{announcement.PREFIX}x"
@@ -305,24 +285,27 @@ SUMMARY = {"fell": False, "simulated_s": 6.0, "recording": {"cause": ""}}
 FILE_DECODERS = (
     Decoder("launch yaml", through_file("launch.yaml", _read_launch), _launches, (BadRequest,),
             YAML),
-    Decoder("set assignment", _make_assign, _assignments, (BadRequest,)),
+    Decoder("set assignment", _make_assign, lambda: ASSIGNMENTS, (BadRequest,)),
     Decoder("suite yaml", lambda _: _read_suite, _files("config"), (SuiteError, BadRequest), YAML),
     Decoder("motion yaml", through_file("motion.yaml", lambda file: read_motion(str(file))),
             _files("config/motions"), (BadRequest,), YAML),
     Decoder("key file", through_file("key", _read_keys), _keys, (ValueError,)),
     Decoder("recording", through_file("run.mcap", _read_recording), _recordings, (BadRequest,)),
-    Decoder("recorder", _make_recorder, _frames),
+    Decoder("recorder", _make_recorder, lambda: examples(*(t.message for t in RECORDED))),
     Decoder("heights npy", through_file("heights.npy", _read_heights), _heights, (BadRequest,)),
     Decoder("heights png", through_file("heights.png", _read_heights), _pictures, (BadRequest,)),
     Decoder("reference npz", through_file("reference.npz", lambda f: load_reference(f, 0.01)),
             _references, (ValueError,), NPZ),
     Decoder("trace npz", through_file("trace.npz", load_trace), _traces, (ValueError, OSError),
             NPZ),
-    Decoder("sweep json", _in_folder("sweep.json", _read_sweep), _descriptions, (BadRequest,),
+    Decoder("sweep json", _in_folder("sweep.json", _read_sweep), _texts(IDENTITY), (BadRequest,),
             JSON),
     Decoder("sweep rows", _in_folder("rows.jsonl", _read_sweep), _rows, (BadRequest,)),
     Decoder("summary json", through_file("summary.json", lambda f: summary_of_run(f.parent)),
             _texts(SUMMARY), (), JSON),
     Decoder("report json", _make_read_report, _texts({"ticks": 6000, "missed": 0}), (), JSON),
-    Decoder("announcement", _make_look, _announcements, (), JSON),
+    Decoder("announcement", _make_look, _texts(*(
+        announcement.Announcement(1, str(data_folder("launch") / "drive.yaml"), "/tmp/x", moves)
+        for moves in (False, True)
+    )), (), JSON),
 )  # fmt: skip

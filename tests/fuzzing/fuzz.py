@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzzing.mutation import Mutator
+from tests.fuzzing.mutation import mutated
 
 MOST_MB = 200.0  # of memory that an input, or all of them, may take
 WARM_UP = 200  # inputs before memory counts
@@ -58,14 +58,14 @@ def fuzz(
         Each failure; the same decoder goes on.
     """
     random, decode = Random(seed), decoder.make(folder)
-    mutator = Mutator(decoder.seeds(), random, decoder.form, decoder.seal)
+    inputs = mutated([*decoder.seeds()], random, decoder.form, decoder.seal)
     begin, first, warm = time.monotonic() - tally.seconds, resident_mb(), min(WARM_UP, count // 2)
     until = begin + tally.seconds + limit_s
     for number in range(count):
         if number == warm:
             first = resident_mb()
             reset_peak()
-        data, start, peak = mutator.next(), time.monotonic(), peak_mb()
+        data, start, peak = next(inputs), time.monotonic(), peak_mb()
         if start > until:
             break
         before(data)

@@ -51,7 +51,8 @@ def example(kind, size=2):
     return kind(**fields)
 
 
-def _examples(*kinds):
+def examples(*kinds):
+    """Frames of two sizes of each kind."""
     return [encode(example(kind, size)) for kind in kinds for size in (1, 2)]
 
 
@@ -60,7 +61,7 @@ def _topic(topic):
         return encode(decode(topic.message, data))
 
     return Decoder(
-        f"topic {topic.name}", plain(decode_and_encode), lambda: _examples(topic.message),
+        f"topic {topic.name}", plain(decode_and_encode), lambda: examples(topic.message),
         (DecodeError,), MESSAGE_PACK,
     )  # fmt: skip
 
@@ -91,10 +92,10 @@ def _make_exchange(folder):
         count += 1
         if count % ASK_EVERY == 0:
             client.drop_unread()
-            assert client.send(b"?"), "a client has lost its server"
+            assert client.send(b"?")  # a client has lost its server
             while (received := server.receive(PATIENCE_S)) and received[1] != b"?":
                 pass
-            assert received is not None, "the server no longer hears"
+            assert received is not None  # the server no longer hears
             server.send(received[0], b"!")
             assert client.receive(PATIENCE_S) == b"!"
         return server.receive(0.0)
@@ -152,12 +153,12 @@ def _requests():
 MESSAGE_DECODERS = (
     *map(_topic, TOPICS),
     Decoder("physics request", _make_service, _requests, (DecodeError,), MESSAGE_PACK),
-    Decoder("physics reply", plain(decode_reply), lambda: _examples(*get_args(Reply)),
+    Decoder("physics reply", plain(decode_reply), lambda: examples(*get_args(Reply)),
             (DecodeError,), MESSAGE_PACK),
     Decoder("isaac gym request", plain(isaac_gym.decode), _requests, (isaac_gym.Refused,),
             MESSAGE_PACK),
     Decoder("exchange", _make_exchange, _conversations),
-    Decoder("command intake", _make_command_intake, lambda: _examples(COMMAND.message),
+    Decoder("command intake", _make_command_intake, lambda: examples(COMMAND.message),
             (DecodeError,), MESSAGE_PACK),
     Decoder("tuning options", plain(_tune), _tunings, (ValueError,), JSON),
 )  # fmt: skip

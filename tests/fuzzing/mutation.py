@@ -4,6 +4,7 @@ Plain data is what MessagePack, JSON and YAML hold: a mutation there keeps the f
 number, a type or a key.
 """
 
+import copy
 import math
 import struct
 from collections.abc import Callable
@@ -13,20 +14,17 @@ import msgspec
 
 LONGEST = 2**16  # bytes of an input: what is repeated again and again stays small
 MOST_STEPS = 4  # mutations of one input
-WORDS = (
-    0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**63 - 1,
-    2**63, 2**64 - 1,
-)  # fmt: skip
+
+WORDS = (0, 1, *(2**bits - less for bits in (7, 8, 15, 16, 31, 32, 53, 63, 64) for less in (0, 1)))
 FLOATS = (0.0, -0.0, math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 1e-3, 1.5)
 EXTREMES = (
-    *WORDS, -1, -(2**31), -(2**63), *FLOATS, True, False, None, "", "nan", "1e999", "x" * 300,
+    *WORDS, *(-word for word in WORDS), *FLOATS, True, False, None, "", "nan", "1e999", "x" * 300,
     "\x00", "é", [], {}, [[]], [None], {"": None}, [0] * 50, {"a": {"b": [1]}},
 )  # fmt: skip
 TOKENS = (
-    b"&a ", b"*a", b"<<: *a", b"!!python/object:os.system ", b"!!binary ", b"!!set ", b"!a ", b"? ",
-    b"---\n", b"...\n", b"%YAML 9.9\n", b"2001-01-01", b"0x7f", b"1e999", b".nan", b"~", b"- ",
-    b": ", b"[", b"]", b"{", b"}", b'"', b"'", b"#", b"|\n", b"\t", b"\r", b"\x00", b"\xff\xfe",
-    b"\xe2\x80\xa8", b"\\u0000", b"null", b"true", b"9" * 400, b"[" * 50, b"{a: " * 50,
+    *"[]{}\"'#~?:-&*!|\t\r\x00", "&a *a", "<<: *a", "!!python/object:os.system ", "!!binary ",
+    "!!set ", "---\n", "...\n", "%YAML 9.9\n", "2001-01-01", "0x7f", "1e999", ".nan", "\u2028",
+    "\\u0000", "null", "true", "9" * 400, "[" * 50, "{a: " * 50,
 )  # fmt: skip
 
 
@@ -42,80 +40,61 @@ JSON = Format(msgspec.json.encode, msgspec.json.decode)
 YAML = Format(msgspec.yaml.encode, msgspec.yaml.decode)
 
 
-class Mutator:
-    """Makes inputs from seeds, the same ones from the same random numbers."""
+def mutated(seeds, random, form=None, seal=None):
+    """Inputs without end, the same ones from the same random numbers.
 
-    def __init__(
-        self, seeds, random, form = None,
-        seal = None,
-    ):  # fmt: skip
-        """Half of the inputs are made through a `form`, and half get their checksum by `seal`."""
-        self._seeds, self._random = seeds, random
-        self._form, self._seal = form, seal
-
-    def next(self):
-        """The next input."""
-        random = self._random
-        data = random.choice(self._seeds)
-        if self._form is not None and random.random() < 0.5:
-            data = self._reformed(data, self._form)
+    Half of them are made through a `form`, and half get their checksum by `seal`.
+    """
+    while True:
+        data = random.choice(seeds)
+        if form is not None and random.random() < 0.5:
+            data = _reformed(random, data, form)
             if random.random() < 0.75:
-                return data[:LONGEST]
+                yield data[:LONGEST]
+                continue
         for _ in range(random.randint(1, MOST_STEPS)):
-            data = random.choice(_STEPS)(random, bytearray(data), self._seeds)[:LONGEST]
-        if self._seal is not None and len(data) >= 4 and random.random() < 0.5:
-            return self._seal(bytearray(data))
-        return bytes(data)
+            data = bytes(random.choice(_STEPS)(random, bytearray(data), seeds)[:LONGEST])
+        sealed = seal is not None and len(data) >= 4 and random.random() < 0.5
+        yield seal(bytearray(data)) if sealed else data
 
-    def _reformed(self, seed, form):
-        """The seed's plain data with something changed in it."""
-        root = [form.unpack(seed)]  # a list around it, so that all of it has a place
-        for _ in range(self._random.randint(1, MOST_STEPS)):
-            change_node(self._random, root)
-        try:
-            return form.pack(root[0])
-        except (OverflowError, TypeError, msgspec.MsgspecError, ValueError):
-            return seed  # a number that the format does not have
+
+def _reformed(random, seed, form):
+    """The seed's plain data with something changed in it."""
+    root = [form.unpack(seed)]  # a list around it, so that all of it has a place
+    for _ in range(random.randint(1, MOST_STEPS)):
+        change_node(random, root)
+    try:
+        return form.pack(root[0])
+    except (OverflowError, TypeError, msgspec.MsgspecError, ValueError):
+        return seed  # a number that the format does not have
 
 
 def change_node(random, root):
     """Change one place below `root`: its value, its type, its key, or its number of items."""
-    holder, key = random.choice(_places(root))
-    value, kind = holder[key], random.randrange(6)
-    if kind == 0 and isinstance(value, int | float) and not isinstance(value, bool):
-        holder[key] = random.choice((-value, value + 1, value * 1e6, float(value), str(value)))
-    elif kind == 1 and isinstance(holder, dict):
-        name = random.choice(("", "x", 1, f"{key}s", random.choice(list(holder))))
-        holder[name] = holder.pop(key)
-    elif kind == 2 and holder is not root:
-        if isinstance(holder, dict) or random.random() < 0.5:
-            holder.pop(key)
+    places = _places(root)
+    (holder, key), (other, place) = random.choice(places), random.choice(places)
+    value = holder[key]
+    values = [[value], {"value": value}, [value] * 3, str(value), other[place]]
+    if isinstance(value, int | float):
+        values += [-value, value + 1, value * 1e6]
+    kind = random.randrange(4)
+    if kind == 0 and holder is not root:
+        if isinstance(holder, dict):
+            holder[random.choice(("", "x", 1, f"{key}s", *holder))] = holder.pop(key)
         else:
             holder.insert(key, value)
-    elif kind == 3:
-        other, place = random.choice(_places(root))
-        holder[key] = _copied(other[place])
-    elif kind == 4:
-        holder[key] = random.choice(([value], {"value": value}, [value] * 3, str(value)))
-    else:
-        holder[key] = _copied(random.choice(EXTREMES))
-
-
-def _copied(value):
-    """The same data, shared with nobody: else a later change would make it hold itself."""
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
+    elif kind == 1 and holder is not root:
+        holder.pop(key)
+    else:  # shared with nobody: else a later change would make it hold itself
+        holder[key] = copy.deepcopy(random.choice(values if kind == 2 else EXTREMES))
 
 
 def _places(root):
     """Every place in plain data, as a container and a key of it."""
-    places = []
-    waiting = [root]
+    places, waiting = [], [root]
     while waiting and len(places) < 1000:
         holder = waiting.pop()
-        items = holder.items() if isinstance(holder, dict) else enumerate(holder)
-        for key, value in items:
+        for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
             places.append((holder, key))
             if isinstance(value, dict | list):
                 waiting.append(value)
@@ -130,13 +109,10 @@ def _flip(random, data, _):
 
 def _overwrite(random, data, _):
     """A number of 1 to 8 bytes, in either order, or a float."""
-    size = random.choice((1, 2, 4, 8))
-    if size >= 4 and random.random() < 0.5:
-        number = random.choice(FLOATS if size == 8 else FLOATS[:5])
-        word = struct.pack(random.choice("<>") + ("d" if size == 8 else "f"), number)
-    else:
-        number = random.choice(WORDS) & (1 << 8 * size) - 1
-        word = number.to_bytes(size, random.choice(("little", "big")))
+    size, order = random.choice((1, 2, 4, 8)), random.randrange(2)
+    word = (random.choice(WORDS) & (1 << 8 * size) - 1).to_bytes(size, ("little", "big")[order])
+    if size == 8 and random.random() < 0.5:
+        word = struct.pack("<>"[order] + "d", random.choice(FLOATS))
     at = random.randrange(len(data) + 1)
     data[at : at + size] = word
     return data
@@ -144,33 +120,25 @@ def _overwrite(random, data, _):
 
 def _cut(random, data, _):
     begin, end = _slice(random, data)
-    if random.random() < 0.5:
-        return data[:begin]
-    del data[begin:end]
-    return data
+    return data[:begin] + (data[end:] if random.random() < 0.5 else b"")
 
 
 def _insert(random, data, _):
     at = random.randrange(len(data) + 1)
-    data[at:at] = (
-        random.choice(TOKENS) if random.random() < 0.5 else random.randbytes(random.randint(1, 32))
-    )
-    return data
+    token = random.choice(TOKENS).encode() if random.random() < 0.5 else random.randbytes(8)
+    return data[:at] + token + data[at:]
 
 
 def _repeat(random, data, _):
     begin, end = _slice(random, data)
-    data[end:end] = data[begin:end] * random.choice((1, 2, 100))
-    return data
+    return data[:end] + data[begin:end] * random.choice((1, 2, 100)) + data[end:]
 
 
 def _repeat_line(random, data, _):
     """In YAML a key then stands twice."""
-    lines = data.splitlines(keepends=True)
-    if lines:
-        at = random.randrange(len(lines))
-        lines.insert(at, lines[at])
-    return bytearray().join(lines)
+    lines = data.splitlines(keepends=True) or [data]
+    at = random.randrange(len(lines))
+    return bytearray().join([*lines[:at], lines[at], *lines[at:]])
 
 
 def _splice(random, data, seeds):
@@ -180,10 +148,7 @@ def _splice(random, data, seeds):
 
 def _slice(random, data):
     begin = random.randrange(len(data) + 1)
-    longest = random.choice((4, 32, 1024))
-    return begin, min(len(data), begin + random.randint(1, longest))
+    return begin, begin + random.randint(1, random.choice((4, 32, 1024)))
 
 
-_STEPS = (
-    _flip, _flip, _overwrite, _cut, _insert, _repeat, _repeat_line, _splice,
-)  # fmt: skip
+_STEPS = (_flip, _flip, _overwrite, _cut, _insert, _repeat, _repeat_line, _splice)

@@ -20,7 +20,7 @@ from tests.fuzzing.decoders import DECODERS
 from tests.fuzzing.file_decoders import FILE_DECODERS
 from tests.fuzzing.fuzz import Tally, check_seeds, fuzz, try_input
 from tests.fuzzing.message_decoders import example
-from tests.fuzzing.mutation import Mutator
+from tests.fuzzing.mutation import mutated
 from tests.fuzzing.run import Job
 
 FEW, MANY = 30, 250  # inputs of a decoder of files, and of any other
@@ -49,7 +49,7 @@ def recording(at, word):
 
 
 def seed_of(name):
-    return DECODERS[name].seeds()[0]
+    return next(iter(DECODERS[name].seeds()))
 
 
 def archive(name, at, value):
@@ -149,7 +149,6 @@ def ends(data):
 @pytest.mark.parametrize(
     "decode, what",
     [(lambda data: time.sleep(60.0), "hangs"), (ends, "ends the process (SIGKILL)")],
-    ids=["hangs", "ends"],
 )
 def test_the_input_that_ends_a_process_is_kept_and_the_next_ones_tried(
     monkeypatch, tmp_path, decode, what
@@ -160,8 +159,4 @@ def test_the_input_that_ends_a_process_is_kept_and_the_next_ones_tried(
     run.run([job], 1)
     assert job.failures == {what: 2} and job.tally.inputs == 2
     (file,) = (tmp_path / "kept").iterdir()
-    assert file.read_bytes() == next_input(job.decoder, "1 one 0")
-
-
-def next_input(decoder, seed):
-    return Mutator(decoder.seeds(), Random(seed)).next()
+    assert file.read_bytes() == next(mutated(job.decoder.seeds(), Random("1 one 0")))

@@ -50,15 +50,15 @@ def test_the_first_good_frame_tells_the_header_and_where_the_robot_counts():
 
 
 MISCHIEF = {
-    "good": lambda k: datagram(frame(k), 10.0 + k * MS),
-    "wrong_sender": lambda k: datagram(frame(k), 10.0 + k * MS, STRANGER),
-    "length": lambda k: datagram(frame(k)[: 771 - 1 - k % 771], 10.0 + k * MS),
-    "crc": lambda k: datagram(frame(k)[:-1] + b"?", 10.0 + k * MS),
-    "header": lambda k: datagram(frame(k, 0xFF, 0, 9), 10.0 + k * MS),
-    "not_finite": lambda k: datagram(with_number(np.nan, "rpy", 0, tick=k), 10.0 + k * MS),
-    "duplicate": lambda k: datagram(frame(k - 1), 10.0 + k * MS),
-    "old": lambda k: datagram(frame(k - 2), 10.0 + k * MS),
-    "leap": lambda k: datagram(frame(k + 700), 10.0 + k * MS),
+    "good": frame,
+    "wrong_sender": frame,
+    "length": lambda k: frame(k)[: 771 - 1 - k % 771],
+    "crc": lambda k: frame(k)[:-1] + b"?",
+    "header": lambda k: frame(k, 0xFF, 0, 9),
+    "not_finite": lambda k: with_number(np.nan, "rpy", 0, tick=k),
+    "duplicate": lambda k: frame(k - 1),
+    "old": lambda k: frame(k - 2),
+    "leap": lambda k: frame(k + 700),
 }
 
 
@@ -71,7 +71,8 @@ def test_every_datagram_is_counted_once_and_only_good_ones_are_believed(batches)
         batch = []
         for kind in kinds:
             k = tick + 1
-            batch.append(MISCHIEF[kind](k))
+            sender = STRANGER if kind == "wrong_sender" else ROBOT
+            batch.append(datagram(MISCHIEF[kind](k), 10.0 + k * MS, sender))
             tick = k if kind == "good" else tick
             expected[kind] += 1
         sample = intake.take(batch)

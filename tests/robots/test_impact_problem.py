@@ -8,6 +8,7 @@ from robots.impact_problem import contact_problem
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import integrate
 from tests.a1 import A1, STAND
+from tests.refusals import refusal
 
 
 def _point(model, q, foot, offset):
@@ -53,15 +54,12 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
         ({}, ("FR", "FR"), "named twice"),
         ({6: 2.0}, ("FR",), "quaternion has length 2"),
         ({8: np.nan}, ("FR",), "19 finite numbers"),
-        ({9: 0.0}, ("FL", "FR"), r"FL, FR: leg FR \(hip 0.000"),
+        ({9: 0.0}, ("FL", "FR"), "leg FR (hip 0.000"),
     ],
 )
 def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     q = STAND.copy()
     for place, value in change.items():
         q[place] = value
-    with pytest.raises(ValueError, match=says) as caught:
-        contact_problem(A1, q, feet)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="-0.1"):
-        contact_problem(A1, STAND, ("FL",), friction=-0.1)
+    assert says in refusal(ValueError, contact_problem, A1, q, feet)
+    assert "-0.1" in refusal(ValueError, contact_problem, A1, STAND, ("FL",), friction=-0.1)

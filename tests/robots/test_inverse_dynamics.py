@@ -92,5 +92,5 @@ def test_a_slide_and_a_hinge_beside_its_bodys_origin_are_refused(change):
     spec = A1.spec()
     ((name, value),) = change.items()
     setattr(spec.joint("FL_thigh_joint"), name, value)
-    with pytest.raises(ValueError, match="hinges"):
+    with pytest.raises(ValueError):
         tree_of(spec.compile())

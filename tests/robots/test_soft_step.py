@@ -170,11 +170,6 @@ def lift(physics, x, dx):
     return slopes(lambda s: physics.heights(moved(x, s * dx))[RR], 0.0)
 
 
-def compare(slopes, expected):
-    """Relative error of the mean slope without and with saltation matrices."""
-    return [error(np.mean(part, axis=0), expected) for part in slopes]
-
-
 @pytest.mark.parametrize("dt", [0.001, 0.01])
 @pytest.mark.parametrize(
     "motion, way", [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
@@ -196,7 +191,7 @@ def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
     middle = physics.step(x, tau)[0]
     above, below = (physics.step(moved(x, s * dx), tau)[0] for s in (1e-6 * travel, -travel))
     expected = (minus(middle, above) - minus(middle, below)) / travel
-    without, with_matrix = compare(slopes, expected)
+    without, with_matrix = (error(np.mean(part, axis=0), expected) for part in slopes)
     assert without > 0.5
     assert with_matrix < 0.2
 

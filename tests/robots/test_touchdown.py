@@ -30,7 +30,7 @@ def _event(model, dynamics, random_state, mask, foot, normal=UP):
             return q, -np.sign(down) * v, tau
 
 
-@pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
+@pytest.mark.parametrize("normal", [UP, SLOPE])
 @pytest.mark.parametrize("mask, foot", SOME)
 def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     model, dynamics, random_state, mask, foot, normal

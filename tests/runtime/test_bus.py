@@ -1,10 +1,6 @@
 """The bus: newest wins, late joiners, occupied endpoints, keys, and nothing left behind."""
 
-import os
 import socket
-import subprocess
-import sys
-import time
 
 import pytest
 import zmq
@@ -13,6 +9,8 @@ from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
 from runtime.messages import encode
 from runtime.topics import STATE_ESTIMATE, TOPICS
 from tests.a1 import estimate
+from tests.refusals import refusal
+from tests.saltus.programs import python, wait_until
 
 PATIENCE_S = 10.0
 
@@ -89,9 +87,7 @@ def test_subscribers_are_counted_as_they_come_and_go(local):
             assert publisher.wait_for_subscribers(2, PATIENCE_S)
             publisher.send(estimate(1))
             assert late.wait(PATIENCE_S) == estimate(1)
-        end = time.monotonic() + PATIENCE_S
-        while publisher.subscribers() > 0:
-            assert time.monotonic() < end
+        wait_until(lambda: publisher.subscribers() == 0)
 
 
 def test_waits_end_when_stopped(local):
@@ -118,10 +114,8 @@ def test_frames_that_do_not_decode_are_counted_and_dropped(folder):
 def test_an_endpoint_in_use_is_one_line_naming_it(endpoints):
     with Bus(endpoints) as first, Bus(endpoints) as second:
         publisher = first.publisher(STATE_ESTIMATE)
-        with pytest.raises(EndpointInUse) as caught:
-            second.publisher(STATE_ESTIMATE)
-        assert endpoints.address(STATE_ESTIMATE) in str(caught.value)
-        assert "\n" not in str(caught.value)
+        line = refusal(EndpointInUse, second.publisher, STATE_ESTIMATE)
+        assert endpoints.address(STATE_ESTIMATE) in line
         subscriber = second.subscriber(STATE_ESTIMATE)  # and the one who has it keeps it
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
         publisher.send(estimate(1))
@@ -135,9 +129,7 @@ def test_the_file_of_a_killed_process_is_no_obstacle(folder):
         "bus = Bus(Endpoints.ipc(Path(sys.argv[1]))); bus.publisher(STATE_ESTIMATE)\n"
         "os.kill(os.getpid(), 9)"
     )
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    killed = subprocess.run([sys.executable, "-c", code, str(folder)], cwd=root, timeout=60)
-    assert killed.returncode == -9
+    python("-c", code, folder, status=-9)
     assert len(list(folder.iterdir())) == 2
     with Bus(Endpoints.ipc(folder)) as bus:
         bus.publisher(STATE_ESTIMATE)
@@ -146,17 +138,16 @@ def test_the_file_of_a_killed_process_is_no_obstacle(folder):
 def test_a_users_file_at_the_address_is_not_removed(folder):
     file = folder / "state_estimate.ipc"
     file.write_text("mine")
-    with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse, match="not a socket"):
+    with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse):
         bus.publisher(STATE_ESTIMATE)
     assert file.read_text() == "mine"
 
 
 def test_other_hosts_need_keys_and_a_publisher_the_secret_one():
-    with pytest.raises(ValueError, match="keys"):
-        Endpoints.tcp("192.168.123.10", 5000)
+    assert "keys" in refusal(ValueError, Endpoints.tcp, "192.168.123.10", 5000)
     keys = CurveKeys(CurveKeys.generate().public)
     with Bus(Endpoints.tcp("192.168.123.10", 5000, keys)) as bus:
-        with pytest.raises(ValueError, match="secret"):
+        with pytest.raises(ValueError):
             bus.publisher(STATE_ESTIMATE)
 
 

@@ -8,6 +8,7 @@ from mcap.writer import MCAP0_MAGIC
 
 from runtime.recording import Gap, Recorder, read_frames
 from runtime.topics import COMMAND, PLAN
+from tests.refusals import refusal
 
 CHUNKS, FRAMES = 8, 20  # frames in a chunk
 
@@ -80,5 +81,4 @@ def test_what_is_no_recording_or_has_no_whole_chunk_is_refused(recording, tmp_pa
     file = tmp_path / "a.mcap"
     for content in (b"notes" * 9, MCAP0_MAGIC + b"\x06" + bytes(200)):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match="a.mcap"):
-            list(read_frames(file))
+        assert "a.mcap" in refusal(ValueError, list, read_frames(file))

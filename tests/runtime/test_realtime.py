@@ -2,14 +2,13 @@
 
 import gc
 import os
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 
 from runtime import realtime
 from runtime.realtime import prefer_process, request_realtime, set_cpu_affinity
+from tests.saltus.programs import python
 
 
 @pytest.fixture(autouse=True)
@@ -68,22 +67,14 @@ def test_affinity_is_set_or_explained():
         os.sched_setaffinity(0, before)
 
 
-def in_a_child(code):
-    """Standard output of Python code in a process and a session of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, start_new_session=True,
-        check=True,
-    )  # fmt: skip
-    return done.stdout.split()
-
-
 def test_a_nice_level_is_that_of_the_process_and_of_its_session():
     """A higher level is granted to everybody."""
-    level, *group = in_a_child(
+    code = (
         "import os; from pathlib import Path; from runtime.realtime import prefer_process as p\n"
         "print(os.getpriority(os.PRIO_PROCESS, 0), end=' ') if p(5) == '' else print('refused')\n"
         "a = Path('/proc/self/autogroup'); print(a.read_text() if a.exists() else '')"
     )
+    level, *group = python("-c", code, start_new_session=True).stdout.split()
     assert level == "5"
     assert not group or group[-1] == "5"
 

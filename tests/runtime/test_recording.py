@@ -72,5 +72,5 @@ def test_an_unknown_topic_is_passed_over_and_another_version_is_an_error(tmp_pat
         recorder.write(STATE_ESTIMATE, b"old", 2)
     messages = read_recording(path)
     assert next(messages) == ("state_estimate", estimate(0))
-    with pytest.raises(DecodeError, match="StateEstimate"):
+    with pytest.raises(DecodeError):
         next(messages)

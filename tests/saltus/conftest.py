@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from saltus.cli.main import run
+from saltus.doctor import checks
 
 
 @pytest.fixture
@@ -19,6 +20,14 @@ def temporary(monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def graphics():
+    """Pictures can be drawn here."""
+    can_draw, reason = checks._rendering()
+    if not can_draw:
+        pytest.skip(reason)
 
 
 @pytest.fixture

@@ -18,6 +18,16 @@ def start(*arguments, environment=None, **options):
     )  # fmt: skip
 
 
+def python(*arguments, status=0, **options):
+    """The end of a Python process of its own, and what it said."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True,
+        **{"cwd": ROOT, "timeout": 600.0} | options,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    return done
+
+
 def wait_until(condition, what="it", patience_s=300.0):
     """Until it holds; the test fails after a while."""
     end = time.monotonic() + patience_s

@@ -59,7 +59,7 @@ def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness):
         acceleration = np.linalg.norm(moving[3:] + model.opt.gravity)  # its zero is a free fall
         A = model.body_invweight0[model.geom_bodyid[foot], 0]
         bound = max(bound, damping * speed + acceleration / A)
-    assert bound < 0.03 * forces.min(), "not at rest yet"
+    assert bound < 0.03 * forces.min()  # not at rest yet
     assert_allclose(stiffness * depths, forces, atol=1.1 * bound + 1e-6)
     weight = mass * -model.opt.gravity[2]
     assert depths.mean() == approx(weight / (4.0 * stiffness), rel=0.03)

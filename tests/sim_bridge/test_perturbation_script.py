@@ -44,7 +44,7 @@ def test_phases_are_asked_of_the_gait():
 
 
 def test_a_phase_without_a_gait_is_refused():
-    with pytest.raises(ValueError, match="needs a gait"):
+    with pytest.raises(ValueError):
         PerturbationScript((BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),))
 
 

@@ -45,7 +45,7 @@ def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path):
         report = run(robot, bus, JumpingClock({1: 3, 6: 20}), 0.02, lambda: False, options)
     # Three ticks late, then twenty of which five are made up for and fifteen are lost.
     assert (report["caught_up"], report["lost"], report["ticks"]) == (8, 15, 20)
-    assert report["in_force"] == {"none": 20}, "nobody has sent a command"
+    assert report["in_force"] == {"none": 20}  # nobody has sent a command
 
 
 def test_nobody_listening_and_being_stopped_are_said(tmp_path):

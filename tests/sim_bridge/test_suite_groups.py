@@ -4,6 +4,7 @@ import pytest
 
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
 from sim_bridge.suites import SuiteError, parse_suite
+from tests.refusals import refusal
 
 BLOCK = "{kind: motor_block, at: 1, for: 1}"
 
@@ -75,7 +76,6 @@ def test_groups_inherit_and_merge_command_and_simulation():
         ("groups: [{duration: 1}]", "group 0: give a mapping with a name"),
         (f"trials: [{BLOCK}]\ngroups: [{{name: a}}, {{name: a}}]", "group 1: give a mapping"),
         ("groups: [{name: a, speed: 3}]", "group 'a': unknown key 'speed'; accepted: reference"),
-        ("groups: [{name: a, groups: []}]", "group 'a': unknown key 'groups'"),
         ("groups: [{name: a, duration: 1}]", "group 'a': the key trials is missing"),
         (f"name: a\ntrials: [{BLOCK}]", "unknown key 'name'; accepted: reference"),
         (f"seeds: 0\ntrials: [{BLOCK}]", "seeds is 0; give 1 or more"),
@@ -83,15 +83,11 @@ def test_groups_inherit_and_merge_command_and_simulation():
         (f"input_delay: 0.1\nsimulation: {{input_delay: 0}}\ntrials: [{BLOCK}]", "not both"),
         ("trials: 7", "give a list of events"),
         ("trials: {kind: motor_block, at: [], for: 1}", "event 0: a list in it is empty"),
-        (f"trials: [{BLOCK}, {{kind: motor_block, at: [], for: 1}}]", "event 1: a list in it"),
         (f"seeds: 1000000000\ntrials: [{BLOCK}]", "1000000000 trials; give at most 100000"),
         (f"trials: {{kind: motor_block, at: {list(range(1000))}, for: 1, value: 0}}", "'value'"),
         (f"trials: {{kind: base_velocity, at: {list(range(1000))}, value: {[[0, 1, 0]] * 1000}}}",
          "event 0 stands for 1000000 trials; give at most 100000"),
-        ("trials: {kind: base_force, at: 1, for: [], value: [0, 1, 0]}", "a list in it is empty"),
         ("trials: {kind: [], at: 1}", "event 0: kind is an empty list"),
-        ("trials: {kind: [motor_block, kick], at: 1, for: 1}",
-         "unknown kind 'kick'; accepted: base_velocity"),
         ("trials: {kind: [base_velocity, base_force], at: 1, for: 1, value: [0, 1, 0]}",
          "event 0: the unit of value differs between base_velocity and base_force"),
         ("trials: {kind: [none, motor_block], at: 1, for: 1, value: [0, 1, 0]}",
@@ -102,17 +98,11 @@ def test_groups_inherit_and_merge_command_and_simulation():
         (f"command: {{velocity_x: {list(range(400))}}}\ntrials: {{kind: motor_block, "
          f"at: {list(range(400))}, for: 1}}", "its lists stand for 160000 trials"),
         (f"trials: {'[' * 100_000}", "nested more than 40 levels deep"),
-        (f"simulation: {'{a: ' * 2000}", "nested more than 40 levels deep"),
         ("trials: {kind: motor_block, at: [1, {foot: FR, leg: 1}], for: 1}",
          "event 0: at: unknown key 'leg'; accepted: foot, phase, cycle, share"),
         ("trials: {kind: motor_block, at: {foot: FR, phase: swing, cycle: 0, share: 1}, for: 1}",
          "trials[0].at.share is 1; give 0 to 0.999"),
-        ("trials: {kind: base_velocity, at: 1, value: [[0, 0, 0], [0, 0]]}",
-         "length 3, got 2 - at trials[0].value"),
     ],
 )  # fmt: skip
 def test_a_bad_group_gives_one_line(text, said):
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(f"reference: walk\nduration: 6\n{text}\n")
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert said in refusal(SuiteError, parse_suite, f"reference: walk\nduration: 6\n{text}\n")

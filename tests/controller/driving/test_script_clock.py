@@ -10,6 +10,7 @@ from controller.driving.reference import DrivenReference
 from controller.options import DriveOptions
 from robots.conventions import FOOT_NAMES
 from tests.a1 import A1
+from tests.refusals import refusal
 
 PERIOD, END = 0.01, 600
 STEPS = (
@@ -59,5 +60,4 @@ def test_phases_follow_each_other(clock, foot):
 
 
 def test_a_swing_that_does_not_come_is_refused(clock):
-    with pytest.raises(ValueError, match=r"FR swings \d+ times in this script"):
-        clock.phase_start("FR", "swing", 99)
+    assert "FR" in refusal(ValueError, clock.phase_start, "FR", "swing", 99)

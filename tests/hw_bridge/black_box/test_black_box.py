@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFram
 from hw_bridge.link import Datagram, RecordedLink
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
+from tests.saltus.programs import python, wait_until
 
 FROM_ROBOT = FRAMES["from_robot"]
 ROBOT = ("127.0.0.1", 8007)
@@ -42,25 +42,15 @@ def ring_with(count, folder, begin=0):
     return ring
 
 
-def frames_in(folder):
+def frames_in(folder, kind=RobotFrame, topics=FRAMES):
     return [
-        decode(RobotFrame, frame.data) for file in segments(folder)
-        for frame in read_frames(file) if frame.topic in FRAMES
+        decode(kind, frame.data) for file in segments(folder)
+        for frame in read_frames(file) if frame.topic in topics
     ]  # fmt: skip
 
 
 def texts_in(folder):
-    return [
-        decode(RunText, frame.data) for file in segments(folder)
-        for frame in read_frames(file) if frame.topic == RUN_TEXT.name
-    ]  # fmt: skip
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + 60.0
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
+    return frames_in(folder, RunText, RUN_TEXT.name)
 
 
 def test_frames_of_two_writers_come_out_whole_and_in_order(pipe):
@@ -86,7 +76,7 @@ def test_frames_of_two_writers_come_out_whole_and_in_order(pipe):
 
 
 def test_bytes_that_are_no_frames_are_refused():
-    with pytest.raises(ValueError, match="no frame"):
+    with pytest.raises(ValueError):
         list(Unpacker().unpack(b"\xff" * 4096))
 
 
@@ -115,7 +105,7 @@ def test_the_link_keeps_what_the_robot_sends_and_gets_and_nobody_elses(pipe):
     assert recorded.send(b"command")
     link.works = False
     assert not recorded.send(b"refused by the kernel")
-    link.inbox = [Datagram(b"flood", ROBOT, 2.0)] * (200)
+    link.inbox = [Datagram(b"flood", ROBOT, 2.0)] * 200
     assert len(recorded.receive()) == 200
     data = reader.read()
     recorded.close()
@@ -158,10 +148,10 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     ring, run, writer = tmp_path / "ring", tmp_path / "run", PipeWriter(pipe)
     for number in range(50):
         writer.write("by_tracker", bytes(610), float(number))
-    wait_for(lambda: len(frames_in(ring)) == 50, "the frames are not on disk")
+    wait_until(lambda: len(frames_in(ring)) == 50)
     process.send_signal(signal.SIGTERM)
     (run / "logs" / "tracker.log").write_text("robot: running -> damping\n")
-    wait_for(lambda: len(texts_in(ring)) > 1, "the log is not on disk")
+    wait_until(lambda: len(texts_in(ring)) > 1)
     assert process.poll() is None  # somebody may still write
     writer.write("by_watchdog", b"damp", 99.0)
     writer.close()
@@ -180,11 +170,7 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
 def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
     (tmp_path / "file").touch()
     words = [pipe, tmp_path / "file", 16, tmp_path, tmp_path / "report", os.getpid()]
-    done = subprocess.run(
-        [sys.executable, "-m", "hw_bridge.black_box", *map(str, words)],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
+    done = python("-m", "hw_bridge.black_box", *words, status=1)
     assert done.stderr.startswith("the black box cannot be written")
     assert done.stderr.count("\n") == 1
 

@@ -6,8 +6,8 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,8 @@ from hw_bridge.wire.frame import decode_low_state, frame_fault
 from hw_bridge.wire.layout import WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, no_torque
 from tests.a1 import state_frame
+from tests.refusals import refusal
+from tests.sim_bridge.physics.served_world import in_a_thread
 
 pytest.importorskip("cyclonedds")
 
@@ -89,31 +91,20 @@ def test_frames_pass_both_ways_and_a_second_writer_is_refused():
     assert heard[0].data == command
     assert (told[0].data, told[0].sender) == (state, link.robot)
     assert link.mismatched == 0
-    stop = time.monotonic() + 20.0
-    with pytest.raises(ValueError, match=COMMANDS):
-        while time.monotonic() < stop:
-            writes(link, command, lambda: DdsLink(options(domain)).close())
+
+    def writes(ended):
+        while not ended():
+            link.send(command)
+            time.sleep(0.002)
+
+    def another():
+        while time.monotonic() < end + 20.0:
+            DdsLink(options(domain)).close()
+
+    with in_a_thread(writes):
+        assert COMMANDS in refusal(ValueError, another)
     link.close()
     robot.close()
-
-
-def writes(link, command, meanwhile):
-    """Write commands from a thread while `meanwhile` runs."""
-    from threading import Event, Thread
-
-    over = Event()
-
-    def write():
-        while not over.wait(0.002):
-            link.send(command)
-
-    thread = Thread(target=write)
-    thread.start()
-    try:
-        meanwhile()
-    finally:
-        over.set()
-        thread.join()
 
 
 @pytest.mark.parametrize(
@@ -125,10 +116,10 @@ def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, 
     robot, participant = DdsRobot(Place(domain, HERE)), Participant(Place(domain, HERE))
     requests = participant.reader(f"{SERVICE}/request", f"{API}.Request_")
     responses = participant.writer(f"{SERVICE}/response", f"{API}.Response_")
-    modes, over = ["normal"], threading.Event()
+    modes = ["normal"]
 
-    def answer():
-        while not over.is_set():
+    def answer(ended):
+        while not ended():
             if knee is not None:
                 joints = np.zeros(20)
                 joints[2:12:3] = knee
@@ -141,29 +132,12 @@ def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, 
                 head = struct.pack("<qqiI", number, call, 0, len(text))
                 responses.send(ENCAPSULATION + head + text + bytes(-len(text) % 4) + bytes(4))
 
-    server = threading.Thread(target=answer)
-    server.start()
-    try:
+    with closing(robot), closing(participant), in_a_thread(answer):
         if named:
-            with pytest.raises(ValueError, match=named):
-                DdsLink(options(domain, take_over="release"))
+            assert named in refusal(ValueError, DdsLink, options(domain, take_over="release"))
         else:
             DdsLink(options(domain, take_over="release")).close()
         assert (modes[-1] == "") == (named == "")
-    finally:
-        over.set()
-        server.join()
-        robot.close()
-        participant.close()
-
-
-def vendor_robot(*arguments):
-    pytest.importorskip("unitree_interface")
-    script = Path(__file__).parent / "vendor_robot.py"
-    return subprocess.Popen(
-        [sys.executable, str(script), *arguments], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
 
 
 def test_the_vendors_robot_lives_on_and_obeys():
@@ -171,7 +145,12 @@ def test_the_vendors_robot_lives_on_and_obeys():
 
     Its motion switcher answers. One test, since both are in domain 0 and one may drive at a time.
     """
-    process = vendor_robot("8", "switcher")
+    pytest.importorskip("unitree_interface")
+    script = Path(__file__).parent / "vendor_robot.py"
+    process = subprocess.Popen(
+        [sys.executable, str(script), "8"], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
     participant, end = Participant(Place(0, HERE)), time.monotonic() + 40.0
     switcher = MotionSwitcher(participant)
     while switcher.mode() is None and time.monotonic() < end:

@@ -11,12 +11,11 @@ import time
 import unitree_interface  # type: ignore[import-not-found]
 
 
-def main(seconds, switcher):
+def main(seconds):
     """Answer for some seconds."""
     kind = unitree_interface.UnitreeInterface
     robot = kind.create_go2("lo", unitree_interface.MessageType.GO2)
-    if switcher:
-        robot.enable_motion_switcher_responder()
+    robot.enable_motion_switcher_responder()
     state, end, torques = robot.read_low_state(), time.monotonic() + seconds, set()
     while time.monotonic() < end:
         robot.publish_low_state(state)
@@ -27,4 +26,4 @@ def main(seconds, switcher):
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), len(sys.argv) > 2)
+    main(float(sys.argv[1]))

@@ -15,17 +15,6 @@ KEYS = {b"u": Request.STAND_UP, b"r": Request.RUN, b"d": Request.SIT_DOWN}
 STOPS = (b" ", b"x", b"\x1b")
 
 
-@pytest.fixture
-def pipe():
-    reading, writing = os.pipe()
-    yield reading, writing
-    for fd in (reading, writing):
-        try:
-            os.close(fd)
-        except OSError:
-            pass
-
-
 @pytest.mark.parametrize("key", [*KEYS, *STOPS])
 def test_each_key_in_either_case(pipe, key):
     keyboard = Keyboard(pipe[0])

@@ -10,6 +10,7 @@ from hw_bridge.operator.operator import Inputs, Operator
 from hw_bridge.options import GamepadButtons, GamepadOptions, OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
+from tests.refusals import refusal
 
 S = RobotState
 
@@ -41,8 +42,8 @@ def test_the_script_takes_each_step_once():
     assert asked == [(Request.STAND_UP, S.OFF), (Request.RUN, S.READY)]
 
 
-def test_a_stop_comes_before_everything_else_that_is_asked_for():
-    reading, writing = os.pipe()
+def test_a_stop_comes_before_everything_else_that_is_asked_for(pipe):
+    reading, writing = pipe
     operator = Operator(OperatorOptions(script=True), hands_of(OperatorOptions(), reading))
     os.write(writing, b"rud ")
     asked = [request for request, _ in operator.poll(S.OFF, held("R2"))]
@@ -50,18 +51,13 @@ def test_a_stop_comes_before_everything_else_that_is_asked_for():
     assert sorted(asked[2:]) == sorted(
         [Request.RUN, Request.STAND_UP, Request.SIT_DOWN, Request.STAND_UP]
     )
-    os.close(reading)
-    os.close(writing)
 
 
-def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_path):
-    path = tmp_path / "js0"
-    os.mkfifo(path)
-    pad = os.open(path, os.O_RDWR)
-    reading, writing = os.pipe()
+def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(device, pipe):
+    (path, pad), (reading, writing) = device, pipe
     press = struct.Struct("<IhBB").pack
     for keys, button, stops in ((b"urd", 7, 0), (b"u d", 7, 1), (b"u", 1, 1), (b"x", 1, 2)):
-        options = OperatorOptions(gamepad=str(path))
+        options = OperatorOptions(gamepad=path)
         hands = hands_of(options, reading)
         operator = Operator(options, hands)
         os.write(writing, keys)
@@ -70,16 +66,12 @@ def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_pat
         assert [request for request, _ in operator.poll(S.OFF, None)] == stops * [Request.STOP]
         assert operator.poll(S.OFF, None) == []
         hands.close()
-    for fd in (pad, reading, writing):
-        os.close(fd)
 
 
 @pytest.mark.parametrize("state", S)
-def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
-    path, now = tmp_path / "js0", 0.0
-    os.mkfifo(path)
-    pad = os.open(path, os.O_RDWR)
-    options = OperatorOptions(keyboard=False, gamepad=str(path), silence_s=2.0)
+def test_a_gamepad_may_be_silent_until_the_robot_is_up(device, state):
+    now = 0.0
+    options = OperatorOptions(keyboard=False, gamepad=device[0], silence_s=2.0)
     hands = hands_of(options)
     operator = Operator(options, hands, lambda: now)
     operator.begin()
@@ -89,7 +81,6 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
     up = state in (S.STAND_UP, S.READY, S.RUNNING)
     assert asked == ([(2.1, "the gamepad has been silent for 2 s")] if up else [])
     hands.close()
-    os.close(pad)
 
 
 @pytest.mark.parametrize("kind, options, name", [
@@ -99,5 +90,4 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
     (GamepadOptions, {"dead_man_axis": None}, "dead_man"), (GamepadOptions, {"turn": 1}, "axis"),
 ])  # fmt: skip
 def test_buttons_and_axes_that_cannot_be_are_refused(kind, options, name):
-    with pytest.raises(ValueError, match=name):
-        kind(**options)
+    assert name in refusal(ValueError, kind, **options)

@@ -95,7 +95,7 @@ def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor):
     assert live(monitor, 50, start=200, temperature=at(FL_THIGH, 65, 30)).action == "damp"
 
 
-@pytest.mark.parametrize("repeated", [True, False], ids=["the same sample", "none"])
+@pytest.mark.parametrize("repeated", [True, False])  # the same sample, or none
 def test_an_old_state_is_held_then_damps(monitor, repeated):
     last = sample(0)
     monitor.judge(last, 0.001, True)

@@ -14,6 +14,7 @@ from saltus.cli import options as completion
 from saltus.cli.main import run
 from saltus.configuration.keys import element_keys, keys_of, markdown, text_of, values_of
 from saltus.configuration.launch import load_launch
+from tests.saltus.programs import python
 
 COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
@@ -101,7 +102,7 @@ from saltus.cli.main import run
 assert run(["config", "push"]) == 0
 print([name for name in {NUMERICS} if name in sys.modules], file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code)
     assert done.stderr.strip() == "[]" and "hilqr.knots" in done.stdout
 
 

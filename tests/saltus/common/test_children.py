@@ -1,7 +1,6 @@
 """Children run the code of their launcher, whatever lies in the current folder."""
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from saltus.common.processes import CODE, Child
+from tests.saltus.programs import python
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,11 +28,8 @@ def test_a_file_of_the_current_folder_is_no_module(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("module", ["processes", "warmup"])
 def test_another_code_than_the_launchers_is_refused(module):
     words = ["planner", "none.yaml", "sockets", "report", str(os.getpid())]
-    command = [sys.executable, "-m", f"saltus.launch.{module}"]
-    command += words if module == "processes" else words[:2] + words[-1:]
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"SALTUS_CODE": "0.0.1 in /elsewhere"},
-        capture_output=True, text=True,
-    )  # fmt: skip
+    words = words if module == "processes" else words[:2] + words[-1:]
+    environment = os.environ | {"SALTUS_CODE": "0.0.1 in /elsewhere"}
+    done = python("-m", f"saltus.launch.{module}", *words, status=1, env=environment)
     [line] = done.stderr.splitlines()
-    assert done.returncode == 1 and "0.0.1 in /elsewhere" in line and CODE in line
+    assert "0.0.1 in /elsewhere" in line and CODE in line

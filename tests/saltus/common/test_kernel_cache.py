@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from saltus.common import compiled_code
 from saltus.common.compiled_code import kernel_folder
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
+from tests.saltus.programs import python
 
 ROOT = Path(__file__).parents[3]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
@@ -44,12 +43,8 @@ def checkout(tmp_path):
 def ask(checkout, code=ASK):
     """What a process of its own prints."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,
-        cwd=checkout, env=environment | {"PYTHONPATH": str(checkout)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    environment["PYTHONPATH"] = str(checkout)
+    return python("-c", code, cwd=checkout, env=environment).stdout.split()
 
 
 def test_an_edit_in_another_file_is_not_met_with_old_code(checkout):

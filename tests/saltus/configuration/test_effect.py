@@ -44,7 +44,6 @@ CASES = [
     ("sim", ["mode=realtime"], "hilqr.paused.iterations", "mode is realtime", "sim", []),
     ("sim", [], "hilqr.realtime.time_limit", "mode is paused", "sim", ["mode=realtime"]),
     ("sim", [], "hilqr.variant", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
-    ("sim", [], "hilqr.touchdown_order", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
     ("sim", [], "convex_mpc.knots", "planner is hilqr", "sim", ["planner=convex_mpc"]),
     ("sim", [], "convex_mpc.knots", "planner is hilqr", "sim", ["reference_from=convex_mpc"]),
     ("sim", ["mode=realtime", "reference_from=convex_mpc"], "convex_mpc.time_limit",

@@ -10,7 +10,6 @@ from PIL import Image
 from pytest import approx
 
 from saltus.cli import main
-from saltus.doctor import checks
 from saltus.film import film as film_module
 from tests.saltus.film.fake_run import END, PUSH_AT, make_run
 
@@ -18,11 +17,7 @@ SIZE = ["--size", "256x192"]
 PER_SECOND = 10
 
 
-@pytest.fixture(scope="module", autouse=True)
-def graphics():
-    can_draw, reason = checks._rendering()
-    if not can_draw:
-        pytest.skip(reason)
+pytestmark = pytest.mark.usefixtures("graphics")
 
 
 @pytest.fixture(scope="module")

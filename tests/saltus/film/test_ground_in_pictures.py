@@ -5,7 +5,6 @@ import pytest
 from PIL import Image
 
 from robots.terrain import height_at
-from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View, draw
 from sim_bridge.ground import ground_of
 from sim_bridge.terrain_options import Slope, SurfacePatch
@@ -13,11 +12,7 @@ from sim_bridge.terrain_options import Slope, SurfacePatch
 SIZE = (256, 192)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def graphics():
-    can_draw, reason = checks._rendering()
-    if not can_draw:
-        pytest.skip(reason)
+pytestmark = pytest.mark.usefixtures("graphics")
 
 
 @pytest.fixture(scope="module")

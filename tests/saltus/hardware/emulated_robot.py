@@ -1,8 +1,7 @@
 """An emulated A1 in a thread, on a body that lies still: bytes and timing without physics."""
 
 import tempfile
-import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from hw_bridge.options import LinkOptions
 from hw_bridge.wire.low_command import decode_low_command
 from runtime.clock import RealTimeClock
 from tests.a1 import A1, WIRE, ground_truth, reading
+from tests.sim_bridge.physics.served_world import in_a_thread
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
@@ -73,23 +73,7 @@ class EarsOpen(UdpLink):
 @contextmanager
 def emulated_robot(**options):
     """An emulated A1 on a free port of loopback."""
-    over, socket = threading.Event(), EarsOpen()
-    thread = threading.Thread(
-        target=node.run,
-        args=(
-            EmulatorOptions(**options),
-            A1,
-            StillBody(),
-            socket,
-            RealTimeClock(1e-3),
-            over.is_set,
-        ),
-    )
-    thread.start()
-    try:
+    socket = EarsOpen()
+    made = EmulatorOptions(**options), A1, StillBody(), socket, RealTimeClock(1e-3)
+    with socket.folder, closing(socket), in_a_thread(lambda ended: node.run(*made, ended)):
         yield socket
-    finally:
-        over.set()
-        thread.join()
-        socket.close()
-        socket.folder.cleanup()

@@ -9,13 +9,13 @@ from saltus.configuration.launch import load_launch
 from saltus.launch import planners
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from tests.a1 import A1
+from tests.sim_bridge.rollouts.motions import STAND
 
 KINDS = {
     "rigid": RigidDerivatives,
     "rollout": RolloutDerivatives,
     "differences": DifferenceDerivatives,
 }
-STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def make(*assignments):

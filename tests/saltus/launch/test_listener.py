@@ -13,14 +13,7 @@ from runtime.topics import GROUND_TRUTH, PUSH, ROBOT_STATUS, TUNING
 from saltus.launch.listener import Listener
 from saltus.metrics.run import RunMetrics
 from tests.a1 import ground_truth, robot_status
-
-
-def drain_until(listener, condition):
-    deadline = time.monotonic() + 10.0
-    while not condition() and time.monotonic() < deadline:
-        listener.drain()
-        time.sleep(0.01)
-    assert condition()
+from tests.saltus.programs import wait_until
 
 
 def drain_when_there(listener, topic):
@@ -42,7 +35,7 @@ def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
         drain_when_there(listener, PUSH)
         for tick in (0, 7):
             truths.send(ground_truth(tick))
-            drain_until(listener, lambda tick=tick: listener.ticks["ground_truth"] == tick)
+            wait_until(lambda tick=tick: listener.drain() or listener.ticks["ground_truth"] == tick)
             pushes.send(push)
             drain_when_there(listener, PUSH)
         tunings.send(Tuning(sequence=1, time=9.0e4, options="{}"))
@@ -73,8 +66,6 @@ def test_states_are_judged_by_what_the_robot_was_allowed_then(tmp_path, most):
         for tick in range(50):
             truths.send(truth(tick))
         time.sleep(0.5)  # all have come before the first look
-        deadline = time.monotonic() + 10.0
-        while listener.ticks["ground_truth"] < 49 and time.monotonic() < deadline:
-            listener.drain(most)
+        wait_until(lambda: listener.drain(most) or listener.ticks["ground_truth"] == 49)
         assert (metrics.first_tick, metrics.last_tick, metrics.fell) == (20, 29, False)
         listener.close()

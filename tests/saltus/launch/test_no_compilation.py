@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from numba import njit
 from saltus.common.compiled_code import compiled_since, signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch
+from tests.saltus.programs import python
 
 ROOT = Path(__file__).parents[3]
 
@@ -91,11 +91,8 @@ TRIALS = (
 def run(trial, folder):
     """What a process of its own tells, in which nothing has been called before."""
     module = f"tests.saltus.launch.warm_processes.{trial.module}"
-    done = subprocess.run(
-        [sys.executable, "-m", module, *trial.arguments], cwd=folder, text=True, timeout=600,
-        capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = python("-m", module, *trial.arguments, cwd=folder, env=environment)
     return json.loads(done.stdout.splitlines()[-1])
 
 

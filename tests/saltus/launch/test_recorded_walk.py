@@ -10,6 +10,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.launch import references as recorded_walk
 from tests.a1 import A1
+from tests.refusals import refusal
 
 replace = msgspec.structs.replace
 
@@ -99,8 +100,7 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
 def test_a_planner_that_falls_makes_no_reference(cache):
     push = "perturbations=[{kind: base_velocity, at: 0.05, value: [0, 8, 0]}]"
     pushed = load_launch("stand", ["planner=instant_qp", push], duration=2.0)
-    with pytest.raises(BadRequest, match="Instant QP fell within .*reference_from=kinematic"):
-        recorded_walk.record(pushed)
+    assert "reference_from" in refusal(BadRequest, recorded_walk.record, pushed)
     assert not cache.exists()
 
 

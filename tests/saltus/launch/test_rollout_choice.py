@@ -12,6 +12,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import ROLLOUTS, load_launch
 from saltus.launch import assembly, planners
 from sim_bridge import physics_client
+from tests.refusals import refusal
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
 from tests.sim_bridge.rollouts.motions import STAND, policies
@@ -54,14 +55,14 @@ def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, re
 def test_a_missing_package_is_named_with_its_install(package, nobody, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as an import finds one that is not installed
     no_servers = f"isaacgym.address={nobody}", f"remote.address={nobody}"
-    with pytest.raises(BadRequest, match=r"pip install 'saltus\[gpu\]'.*here: mujoco$"):
-        planners.make_rollout(config("rollout=warp", *no_servers))
+    assert "saltus[gpu]" in refusal(
+        BadRequest, planners.make_rollout, config("rollout=warp", *no_servers)
+    )
 
 
 def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(nobody):
     lost = config("rollout=remote", f"remote.address={nobody}")
-    with pytest.raises(BadRequest, match="rollout remote: no physics server"):
-        assembly.check(lost)
+    assert nobody in refusal(BadRequest, assembly.check, lost)
     assembly.check(replace(lost, planner="convex_mpc"))
 
 

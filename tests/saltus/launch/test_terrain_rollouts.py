@@ -1,17 +1,14 @@
 """A walk on terrain is the same whatever rolls out: the ground reaches a server, and a device."""
 
-import threading
-
 import pytest
 from numpy.testing import assert_array_equal
 
-from runtime.exchange import Responder
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep
-from sim_bridge import service_node
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
+from tests.sim_bridge.physics.served_world import served
 
 SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
 STEPS = {"kind": "boxes", "heights": [0.0, 0.05], "at": [0.3, 0.0], "seed": 1}
@@ -24,14 +21,8 @@ def address():
     def serve(knots, period, substeps, ground):
         return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
-    ended = threading.Event()
-    with Responder("tcp://127.0.0.1:0") as responder:
-        service = PhysicsService("mujoco", "here", 64, serve)
-        node = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
-        node.start()
-        yield responder.address
-        ended.set()
-        node.join()
+    with served(PhysicsService("mujoco", "here", 64, serve)) as address:
+        yield address
 
 
 def walk(**keys):

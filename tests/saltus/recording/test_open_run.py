@@ -1,8 +1,6 @@
 """A recorded run as arrays: they are the messages, field by field."""
 
-import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +14,8 @@ from runtime.recording import Recorder
 from saltus.common.errors import BadRequest
 from saltus.configuration.options import read_mapping
 from saltus.recording.fields import FIELDS, columns_of
+from tests.refusals import refusal
+from tests.saltus.programs import python
 from tests.saltus.short_walk import SECONDS, record_walk
 
 
@@ -107,31 +107,25 @@ def test_what_does_not_decode_is_counted(tmp_path):
             assert len(command) == 2 and command.undecodable == 2
             assert np.isnan(command.height).all() and (command.gait == "auto").all()
         else:
-            with pytest.raises(BadRequest, match="command was recorded by another version"):
+            with pytest.raises(BadRequest):
                 run["command"]
 
 
-@pytest.mark.parametrize(
-    "harm, words",
-    [
-        (lambda f: (f / "run.mcap").unlink(), "holds no recorded run.*saltus launch NAME --record"),
-        (lambda f: (f / "run.mcap").write_bytes(b"notes" * 9), "recorded by another version"),
-        (lambda f: (f / "run.mcap").write_bytes(b""), "'ground_truth'; there is: nothing"),
-    ],
-)
-def test_what_is_no_recording_is_one_line(copy, harm, words):
-    harm(copy)
-    with pytest.raises(BadRequest, match=words):
-        saltus.open_run(copy)["ground_truth"]
+@pytest.mark.parametrize("content", [None, b"notes" * 9, b""])
+def test_what_is_no_recording_is_one_line(copy, content):
+    (copy / "run.mcap").unlink()
+    if content is not None:
+        (copy / "run.mcap").write_bytes(content)
+    refusal(BadRequest, lambda: saltus.open_run(copy)["ground_truth"])
 
 
 def test_topics_and_fields_that_are_not_there_are_named(walk):
     run = saltus.open_run(walk[0])
     for name in ("truth", "push"):
-        with pytest.raises(BadRequest, match=f"{name!r}; there is: .*ground_truth"):
-            run[name]
-    with pytest.raises(AttributeError, match="'velocity'; there are: .*velocity_base"):
-        _ = run["ground_truth"].velocity
+        line = refusal(BadRequest, run.__getitem__, name)
+        assert name in line and "ground_truth" in line
+    line = refusal(AttributeError, getattr, run["ground_truth"], "velocity")
+    assert "velocity_base" in line
     assert not hasattr(run["ground_truth"], "velocity")
 
 
@@ -149,9 +143,7 @@ def test_reading_loads_neither_compiler_nor_physics(walk):
         "run = saltus.open_run(sys.argv[1]); run['plan'], run['ground_truth'], run.config;"
         "print(light, {'numba', 'mujoco', 'pinocchio', 'scipy'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(walk[0])], capture_output=True,
-                          text=True, check=True, cwd=Path(__file__).parents[3])  # fmt: skip
-    assert done.stdout.strip() == "True set()"
+    assert python("-c", program, walk[0]).stdout.strip() == "True set()"
 
 
 def test_of_a_recording_with_a_damaged_chunk_the_rest_is_there(copy):

@@ -112,17 +112,15 @@ def without(topic):
     lambda walk, folder: folder / "run.mcap",
     lambda walk, folder: changed(walk, folder, without("sensor_reading")),
     lambda walk, folder: changed(walk, folder, without("plan")),
-    lambda walk, folder: written(changed(walk, folder, without("")), "run.mcap", b"no recording"),
-    lambda walk, folder: written(changed(walk, folder, without("")), "launch.yaml", b""),
-    lambda walk, folder: written(changed(walk, folder, without("")), "launch.yaml", b"speed: 3"),
-    lambda walk, folder: written(
-        changed(walk, folder, without("")), "launch.yaml", b"mode: realtime"
-    ),
+    lambda walk, folder: written(walk, folder, "run.mcap", b"no recording"),
+    *(lambda walk, folder, text=text: written(walk, folder, "launch.yaml", text)
+      for text in (b"", b"speed: 3", b"mode: realtime")),
 ])  # fmt: skip
 def test_what_cannot_be_replayed_is_one_line(walk, tmp_path, refused, harm):
     refused("replay", str(harm(walk, tmp_path)))
 
 
-def written(folder, name, content):
+def written(walk, folder, name, content):
+    changed(walk, folder, without(""))
     (folder / name).write_bytes(content)
     return folder

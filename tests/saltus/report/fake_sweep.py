@@ -53,6 +53,13 @@ def fake_row(planner, trial, at, speed, trace):
     }  # fmt: skip
 
 
+def change_rows(folder, change):
+    """Write what `change` makes of the rows of a sweep."""
+    file = folder / "rows.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in change(rows)))
+
+
 def make_sweep(folder, suite="table-6.1", traces=True, planners=tuple(REACH)):
     """Two pushes of 1.0 and two of 1.5 m/s for each planner; Instant QP falls at 1.5 m/s."""
     folder.mkdir()

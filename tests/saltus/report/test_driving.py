@@ -1,7 +1,5 @@
 """The report of driven robots: velocities from a path, the picture, the measures."""
 
-import json
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +10,7 @@ from saltus.launch.trace import Trace, goal_row, load_trace, save_trace
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report.figures import base_motion
 from saltus.report.page import write_report
-from tests.saltus.report.fake_sweep import make_sweep
+from tests.saltus.report.fake_sweep import change_rows, make_sweep
 
 TITLE = "Commanded and true velocity"
 
@@ -43,12 +41,9 @@ def test_goals_are_kept_in_traces(tmp_path):
 @pytest.mark.parametrize("traced", [True, False])
 def test_page_of_a_driven_sweep(tmp_path, traced):
     folder = make_sweep(tmp_path / "sweep", suite="drive", traces=False, planners=("hilqr",))
-    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
     measures = dict(zip(DRIVING_MEASURES, (0.0123, 0.0456, 0.78, 1.5, 12.25), strict=True))
     changes = {"kind": "none", "at": None, "value": None, "max_lateral_deviation_m": None}
-    with (folder / "rows.jsonl").open("w") as file:
-        for row in rows:
-            file.write(json.dumps(row | changes | measures) + "\n")
+    change_rows(folder, lambda rows: [row | changes | measures for row in rows])
     if traced:
         save_trace(curve(0.5, 0.1, 1.0), folder / "traces" / "hilqr-0.npz")
     written = write_report(folder)

@@ -5,17 +5,12 @@ import json
 import pytest
 
 from saltus.report import page
-from tests.saltus.report.fake_sweep import make_sweep
+from tests.saltus.report.fake_sweep import change_rows, make_sweep
 
 
 @pytest.fixture
 def sweep(tmp_path):
     return make_sweep(tmp_path / "sweep", traces=False)
-
-
-def change_rows(sweep, change):
-    rows = [json.loads(line) for line in (sweep / "rows.jsonl").read_text().splitlines()]
-    (sweep / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in change(rows)))
 
 
 @pytest.mark.parametrize("key", ["planner", "trial", "fell"])

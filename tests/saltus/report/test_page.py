@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View
 from saltus.report import page, pictures
 from saltus.report.pictures import draw_pictures
-from tests.saltus.report.fake_sweep import make_sweep
+from tests.saltus.report.fake_sweep import change_rows, make_sweep
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
@@ -50,7 +49,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    return write(make_sweep(tmp_path_factory.mktemp("report") / "sweep"))
+    return page.write_report(make_sweep(tmp_path_factory.mktemp("report") / "sweep"))
 
 
 @pytest.fixture
@@ -64,12 +63,8 @@ def found(report):
     return Page(report.path.read_text())
 
 
-def write(folder):
-    return page.write_report(folder)
-
-
 def written(folder):
-    return Page(write(folder).path.read_text())
+    return Page(page.write_report(folder).path.read_text())
 
 
 def test_nothing_is_fetched_and_nothing_runs(found):
@@ -100,12 +95,11 @@ def test_a_sweep_with_budgets_shows_processor_times(tmp_path):
     about = json.loads((folder / "sweep.json").read_text())
     about["trials"] = dict.fromkeys(about["trials"], list(range(8)))
     (folder / "sweep.json").write_text(json.dumps(about))
-    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
-    rows = [row | {"budget_ms": None, "processor_ms_p50": 13.5} for row in rows] + [
-        row | {"trial": row["trial"] + 4, "budget_ms": 10.0, "processor_ms_p50": 9.25}
-        for row in rows if row["trial"] < 3
-    ]  # fmt: skip
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    change_rows(folder, lambda rows: [
+        *(row | {"budget_ms": None, "processor_ms_p50": 13.5} for row in rows),
+        *(row | {"trial": row["trial"] + 4, "budget_ms": 10.0, "processor_ms_p50": 9.25}
+          for row in rows if row["trial"] < 3),
+    ])  # fmt: skip
     text = written(folder).text
     assert "Processor time of a plan" in text and "13.5" in text and "9.2" in text
     assert "10 ms a plan" in text and "default settings" in text
@@ -138,10 +132,7 @@ def test_unfinished_sweep_and_half_a_row(bare):
     assert "it goes on where it stopped" in text and "1 line(s) of rows.jsonl" in text
 
 
-def test_strips_are_drawn():
-    can_draw, reason = checks._rendering()
-    if not can_draw:
-        pytest.skip(reason)
+def test_strips_are_drawn(graphics):
     q = np.array([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]])
     drawn, failure = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
     assert failure == "" and len(drawn["strip0"]) == 1
@@ -184,11 +175,9 @@ def test_a_real_browser_finds_nothing_to_complain_about(report, tmp_path):
 
 
 def test_a_robot_that_did_not_arrive_has_not_passed(bare):
-    file = bare / "rows.jsonl"
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    for row in rows:
-        row["passed"] = not row["fell"] and row["planner"] != "convex_mpc"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    change_rows(bare, lambda rows: [
+        row | {"passed": not row["fell"] and row["planner"] != "convex_mpc"} for row in rows
+    ])  # fmt: skip
     text = written(bare).text
     assert "Passed: HiLQR MPC in 4 of 4 trials; Convex MPC in 0 of 4 trials" in text
     assert "beyond the obstacle" in text and text.count("did not arrive") == 4

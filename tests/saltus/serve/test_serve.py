@@ -19,10 +19,10 @@ from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 from tests.saltus.programs import start, wait_until
+from tests.sim_bridge.rollouts.motions import STAND
 
 FREE = "tcp://127.0.0.1:0"
 PATIENCE_S = 60.0
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -1,8 +1,6 @@
 """Stalls of the machine: what the loops note, and which of them an end counts."""
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 
 from runtime.realtime import HIGHEST
 from saltus.common.stalls import LEAST_MS, StallWatch
+from tests.saltus.programs import python, wait_until
 from tests.stalls import wait_for_loops
 
 # A loop of the same priority keeps the core, as the kernel or a host does.
@@ -31,8 +30,7 @@ def test_a_core_that_is_held_is_noted_until_the_watch_is_closed(tmp_path):
         wait_for_loops(watch)
         if watch.stalls() is None:
             pytest.skip("this system refuses SCHED_FIFO")
-        held = subprocess.run([sys.executable, "-c", HOLD, str(core)], check=False)
-        assert held.returncode == 0
+        python("-c", HOLD, core)
         time.sleep(0.1)
         stalls = watch.stalls()
         elapsed = time.monotonic() - begin
@@ -48,14 +46,9 @@ def test_loops_end_with_the_process_that_started_them(tmp_path):
     program = (
         "import os, sys, time; from pathlib import Path\n"
         "from saltus.common.stalls import StallWatch\n"
-        "watch = StallWatch(Path(sys.argv[1]), 0.0); time.sleep(1.0)\n"
-        "print(*[loop.pid for loop in watch._loops], flush=True); os._exit(0)"
+        "watch = StallWatch(Path(sys.argv[1]), 0.0); time.sleep(1.0); me = os.getpid()\n"
+        "print(Path(f'/proc/{me}/task/{me}/children').read_text(), flush=True); os._exit(0)"
     )
-    command = [sys.executable, "-c", program, str(tmp_path / "stalls.csv")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60.0)
-    pids = [int(pid) for pid in done.stdout.split()]
+    pids = python("-c", program, tmp_path / "stalls.csv").stdout.split()
     assert len(pids) == len(os.sched_getaffinity(0))
-    end = time.monotonic() + 60.0
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))

@@ -50,5 +50,5 @@ def test_trials_run_at_the_own_settings_and_at_each_budget(request_of, monkeypat
     assert measured == [10.0, 20.0]
     again = run_sweep(request_of(budgets_ms=(10.0, 20.0)), run)
     assert again.rows == result.rows and measured == [10.0, 20.0]  # the folder knows them
-    with pytest.raises(BadRequest, match="other budgets"):
+    with pytest.raises(BadRequest):
         run_sweep(request_of(budgets_ms=(10.0,)), run)

@@ -13,6 +13,7 @@ from saltus.sweep import sweep
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import Finished
 from saltus.sweep.sweep import SweepRequest, run_sweep
+from tests.refusals import refusal
 from tests.saltus.programs import start
 
 SUITE = """
@@ -90,8 +91,7 @@ def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp
     first, _, *rest = rows.read_bytes().splitlines(keepends=True)
     damaged = b"".join([first, damage, *rest])
     rows.write_bytes(damaged)
-    with pytest.raises(BadRequest, match="line 2 of rows.jsonl is damaged"):
-        run_sweep(request_of(), Counting())
+    assert "line 2 of rows.jsonl" in refusal(BadRequest, run_sweep, request_of(), Counting())
     assert rows.read_bytes() == damaged
     rows.write_bytes(first + b"".join(rest))
     again = Counting()
@@ -123,19 +123,18 @@ def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
         (tmp_path / "suite.yaml").write_text(SUITE.replace("0.3", "0.4"))
     if change == "code":
         monkeypatch.setattr(sweep, "code_version", lambda _: "other")
-    words = {"suite": "another suite", "settings": "other settings", "code": "another version"}
-    with pytest.raises(BadRequest, match=words[change]):
+    with pytest.raises(BadRequest):
         run_sweep(request_of(settings=settings), Counting())
 
 
 def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("held out")
-    with pytest.raises(BadRequest, match="something else"):
+    with pytest.raises(BadRequest):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
     folder = SweepFolder(tmp_path / "used", SweepDescription(mode="paused"))
     before = (tmp_path / "used" / "sweep.json").read_bytes()
-    with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
+    with pytest.raises(BadRequest):
         SweepFolder(tmp_path / "used", SweepDescription(trials={"convex_mpc": [0]}))
     assert (tmp_path / "used" / "sweep.json").read_bytes() == before
     folder.close()

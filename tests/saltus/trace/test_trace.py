@@ -3,13 +3,13 @@
 from dataclasses import fields
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder, load_trace, save_trace
+from tests.refusals import refusal
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 
@@ -45,18 +45,12 @@ def test_trace_is_small_and_reads_back(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["hilqr-3.npz"]
 
 
-def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, room_for):
     path = tmp_path / "t.npz"
     trace = made_up(np.random.default_rng(2))
     save_trace(trace, path)
-
-    def full(file, **_):
-        file.write(b"half")
-        raise OSError("disk full")
-
-    monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(OSError, match="disk full"):
-        save_trace(made_up(np.random.default_rng(3)), path)
+    with room_for(5000):
+        refusal(OSError, save_trace, made_up(np.random.default_rng(3)), path)
     assert_equal(load_trace(path), trace, 1e-7)
     assert [file.name for file in tmp_path.iterdir()] == ["t.npz"]
 

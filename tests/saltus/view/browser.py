@@ -27,7 +27,7 @@ def chromium():
     """The browser that Debian has."""
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
-    assert program, "these tests need Chromium: make browser, or apt install chromium"
+    assert program  # these tests need Chromium: make browser, or apt install chromium
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         try:

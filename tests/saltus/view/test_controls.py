@@ -1,15 +1,13 @@
 """The controls of a page, in Chromium, of a launch that only announces itself."""
 
-import threading
-
 from runtime.bus import Bus
 from runtime.topics import COMMAND
 from saltus.launch.announcement import running_launches
-from saltus.view import page
-from saltus.view.page import view_launch
+from saltus.view.page import Page, view_launch
 from tests.saltus.announced import announced
 from tests.saltus.programs import wait_until
 from tests.saltus.view.browser import Tab, chromium
+from tests.sim_bridge.physics.served_world import in_a_thread
 
 # What sticks out of its box, which hides it, or of the window.
 CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
@@ -21,21 +19,15 @@ CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
 TABS = ("Push", "Drive", "Planner", "Run", "Plots", "Show")
 
 
-def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch):
-    lines = []
-    over = threading.Event()
-    monkeypatch.setattr(page, "say", lines.append)
+def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary):
     with (
         announced(temporary, "a", "client") as announcer,
         chromium() as browser,
-        page.Page(port=0) as it,
+        Page(port=0) as it,
     ):
         (launch,) = running_launches()
-        thread = threading.Thread(target=view_launch, args=(it, launch, over.is_set))
-        thread.start()
-        try:
-            wait_until(lambda: bool(lines), "the address of the page")
-            tab = Tab(browser, lines[0].removeprefix("view: "), pictures=False)
+        with in_a_thread(lambda ended: view_launch(it, launch, ended)):
+            tab = Tab(browser, it.url, pictures=False)
             wait_until(lambda: "starting" in tab.text(), "the page")
             with Bus(launch.endpoints) as bus:
                 check_keys(tab, bus)
@@ -43,9 +35,6 @@ def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch)
             check_again(tab, announcer, temporary)
             assert [fault for fault in tab.faults if "preventDefault" not in fault] == []
             tab.close()
-        finally:
-            over.set()
-            thread.join()
 
 
 def check_keys(tab, bus):

@@ -1,6 +1,7 @@
 """Who may open a page, and what happens to a browser that takes nothing."""
 
 import socket
+import socketserver
 import threading
 from contextlib import closing
 
@@ -8,6 +9,7 @@ import pytest
 
 from saltus.common.errors import BadRequest
 from saltus.view.gate import Gate, answer_to, is_loopback
+from tests.refusals import refusal
 
 
 def head(path="/", host="127.0.0.1:8080", **fields):
@@ -39,60 +41,41 @@ def test_pages_of_other_sites_stay_outside(request_head):
     assert answer is not None and answer.startswith(b"HTTP/1.1 403")
 
 
-class Inner:
-    """A server behind a gate: sends back what it gets."""
-
-    def __init__(self):
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self._socket.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self):
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
-
-    def _answer(self, connection):
-        with closing(connection):
-            try:
-                while data := connection.recv(65536):
-                    connection.sendall(data)
-            except OSError:
-                return
-
-    def close(self):
-        self._socket.close()
+LEFT = threading.Event()
 
 
-@pytest.fixture
-def lines():
-    return []
+class Echo(socketserver.BaseRequestHandler):
+    """Sends back what it gets, and notes that nothing more comes."""
+
+    def handle(self):
+        while data := self.request.recv(65536):
+            self.request.sendall(data)
+        LEFT.set()
 
 
-def test_bytes_pass_both_ways(lines):
-    inner = Inner()
-    with closing(inner), closing(Gate(0, inner.port, lines.append)) as door:
+def test_bytes_pass_both_ways():
+    lines, inner = [], socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=inner.serve_forever, daemon=True).start()
+    with closing(Gate(0, inner.server_address[1], lines.append)) as door:
         with socket.create_connection(("127.0.0.1", door.port)) as client:
             client.settimeout(10.0)
             client.sendall(head())
             assert client.recv(4096) == head()
             client.sendall(b"more")
             assert client.recv(4096) == b"more"
+        assert LEFT.wait(10.0)
         with socket.create_connection(("127.0.0.1", door.port)) as client:
             client.settimeout(10.0)
             client.sendall(head(host="evil.example"))
             assert client.recv(4096).startswith(b"HTTP/1.1 403")
+    inner.shutdown()
     assert not lines
 
 
-def test_an_occupied_port_is_refused_in_one_line(lines):
+def test_an_occupied_port_is_refused_in_one_line():
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(BadRequest, match=f"port {port}: .* in use; give another"):
-            Gate(port, 1, lines.append)
+        assert str(port) in refusal(BadRequest, Gate, port, 1, print)
 
 
 def test_addresses_of_this_machine_alone_are_loopback():

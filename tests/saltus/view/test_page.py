@@ -45,11 +45,6 @@ def shown_time(tab):
     return float(found[1]) if found else -1.0
 
 
-def stop_playback(tab):
-    tab.page.get_by_label("play").uncheck()
-    wait_until(lambda: not tab.page.get_by_label("play").is_checked(), "playback to stop")
-
-
 def drag_to(tab, time):
     """The time line by the mouse to a time [s] of the 4 s, which the page that is watched shows."""
 
@@ -86,7 +81,7 @@ def settled(tab):
 def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, url):
     tab = Tab(browser, url)
     wait_until(lambda: shown_time(tab) >= 0.0, "the robot")
-    stop_playback(tab)
+    tab.page.get_by_label("play").uncheck()
     drag_to(tab, 1.0)
     early = settled(tab)
     drag_to(tab, 3.0)

@@ -24,6 +24,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.terrain import height_at
 from sim_bridge.rollouts.planning_model import planning_model
 from tests.a1 import A1
+from tests.sim_bridge.rollouts.plain import contact_forces
 
 LEGS = ("FL", "FR", "RL", "RR")  # Isaac Gym sorts, whatever the order in the URDF
 JOINTS = [f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf")]
@@ -61,8 +62,8 @@ def _as_tensor(values, device="cpu"):
 
 
 def _by(function, axis="axis"):
-    return lambda *arrays, dim=None: (
-        function(*arrays, **({} if dim is None else {axis: dim})).view(Tensor)
+    return lambda *arrays, dim=None: function(*arrays, **({} if dim is None else {axis: dim})).view(
+        Tensor
     )
 
 
@@ -265,16 +266,17 @@ class Gym:
         if not self._prepared or name in self._acquired:
             raise RuleBroken(f"the {name} tensor before prepare_sim, or twice")
         device = GPU if self._params.use_gpu_pipeline else "cpu"
-        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
-        self._acquired[name] = torch.as_tensor(0.0 * rows, device=device)
+        self._acquired[name] = torch.as_tensor(0.0 * self._rows(name), device=device)
         return Descriptor(self._acquired[name])
+
+    def _rows(self, name):
+        return np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
 
     def _refresh(self, name, sim):
         if self._pending or not self._fetched or name in self._refreshed:
             raise RuleBroken(f"{name} refreshed after a setter, before fetch_results, or twice")
         self._refreshed.add(name)
-        rows = np.concatenate([getattr(robot, name)() for robot in self._robots]).astype("f4")
-        self._acquired[name][:] = torch.as_tensor(rows)
+        self._acquired[name][:] = torch.as_tensor(self._rows(name))
 
     def _set(self, name, sim, descriptor):
         CALLS.append("set " + name)
@@ -359,16 +361,11 @@ class MujocoRobot:
 
     def contact(self):
         """On each body (B, 3), in world [N]; a foot counts for itself though MuJoCo melts it."""
-        total, wrench = np.zeros((len(self._bodies), 3)), np.zeros(6)
-        for index, contact in enumerate(self._data.contact):
-            second = int(contact.geom[1])  # which the force acts on
-            sign = 1.0 if self._model.geom_bodyid[second] else -1.0
-            geom = self._model.geom(second if sign > 0.0 else int(contact.geom[0]))
+        total = np.zeros((len(self._bodies), 3))
+        for geom, force in contact_forces(self._model, self._data):
             body = self._model.body(int(geom.bodyid[0])).name
             owner = geom.name if geom.name.endswith("_foot") else body
-            mujoco.mj_contactForce(self._model, self._data, index, wrench)
-            force = wrench[:3] @ contact.frame.reshape(3, 3)
-            total[self._bodies.index(owner)] += sign * force
+            total[self._bodies.index(owner)] += force
         return total
 
 

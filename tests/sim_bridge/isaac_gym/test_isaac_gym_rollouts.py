@@ -93,7 +93,7 @@ def test_a_process_that_cannot_is_replaced():
     ):  # fmt: skip
         assert here.ask(rollout(**changes)).finite == [True] * 4
         assert CALLS.count("spawn") == spawned, changes
-    assert "TypeError" in here.ask(rollout(substeps=0.5)).reason, "it has ended with that"
+    assert "TypeError" in here.ask(rollout(substeps=0.5)).reason  # it has ended with that
     assert here.ask(rollout()).finite == [True] * 4 and CALLS.count("spawn") == 6
     assert isinstance(here.ask(rollout(**on_ground), client=b"another"), Refusal)
 

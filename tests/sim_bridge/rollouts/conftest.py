@@ -58,4 +58,4 @@ def opened(request):
 def backend(opened):
     before = opened.fallbacks()
     yield opened
-    assert opened.fallbacks() == before, "a law is no law of a backend that did not answer itself"
+    assert opened.fallbacks() == before  # a law is no law of a backend that did not answer itself

@@ -39,7 +39,8 @@ def anywhere(seed):
     """A state (37,) high up, in any attitude, the joints where they may be, all of it moving."""
     rng, x = np.random.default_rng(seed), STAND.copy()
     x[:3] = [*rng.normal(size=2), 3.0]
-    x[3:7] = _unit(rng.normal(size=4))
+    x[3:7] = rng.normal(size=4)
+    x[3:7] /= np.linalg.norm(x[3:7])
     x[7:19] += rng.uniform(-0.4, 0.4, 12)
     x[19:] = np.concatenate([rng.normal(size=3), 2.0 * rng.normal(size=3), rng.normal(size=12)])
     return x
@@ -70,10 +71,6 @@ def sliding():
     x = on_its_feet()
     x[19:21] = 0.8, -0.4
     return x
-
-
-def _unit(quaternion):
-    return quaternion / np.linalg.norm(quaternion)
 
 
 # motion -> where it begins, and its policies over a number of knots

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from robots.conventions import FOOT_NAMES
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
@@ -52,15 +52,22 @@ def normal_forces(_, data):
     return [data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES]
 
 
-def vertical_forces(model, data):
-    """On each foot in the last step, friction's part included [N]."""
-    total, wrench = dict.fromkeys(FOOT_NAMES, 0.0), np.zeros(6)
+def contact_forces(model, data):
+    """The robot's geom and the force on it in world [N] of each contact of the last step."""
+    wrench = np.zeros(6)
     for index, contact in enumerate(data.contact):
         mujoco.mj_contactForce(model, data, index, wrench)
         second = int(contact.geom[1])  # which the force acts on
         sign = 1.0 if model.geom_bodyid[second] else -1.0
-        foot = model.geom(second if sign > 0.0 else int(contact.geom[0])).name.removesuffix("_foot")
-        total[foot] += sign * float(wrench[:3] @ contact.frame.reshape(3, 3)[:, 2])
+        geom = model.geom(second if sign > 0.0 else int(contact.geom[0]))
+        yield geom, sign * (wrench[:3] @ contact.frame.reshape(3, 3))
+
+
+def vertical_forces(model, data):
+    """On each foot in the last step, friction's part included [N]."""
+    total = dict.fromkeys(FOOT_NAMES, 0.0)
+    for geom, force in contact_forces(model, data):
+        total[geom.name.removesuffix("_foot")] += float(force[2])
     return [max(0.0, total[foot]) for foot in FOOT_NAMES]
 
 
@@ -81,7 +88,6 @@ class Momentum:
         self.model = load_pinocchio(A1)
         self.data = self.model.createData()
         self.mass = pin.computeTotalMass(self.model)
-        self.feet = foot_frame_ids(self.model)
 
     def centre(self, x):
         """Centre of mass in the world (3,) [m]."""
@@ -90,8 +96,3 @@ class Momentum:
     def of(self, x):
         """Linear (3) [N s] and angular momentum (3) [N m s] about the centre of mass, in world."""
         return pin.computeCentroidalMomentum(self.model, self.data, x[:19], x[19:]).vector.copy()
-
-    def foot_positions(self, x):
-        """Centres of the feet in the world (4, 3) [m]."""
-        pin.framesForwardKinematics(self.model, self.data, x[:19])
-        return np.array([self.data.oMf[i].translation for i in self.feet])

@@ -38,7 +38,7 @@ def test_a_tumbling_robot_falls_as_one_body_in_the_large(backend, momentum, seed
         flight = np.outer(t, h[0, :3] / momentum.mass) + np.outer(t**2, [0, 0, -GRAVITY / 2])
         assert_allclose(centre, centre[0] + flight, rtol=0, atol=3e-3)
         assert_allclose(h[:, 3:], h[:1, 3:].repeat(KNOTS + 1, axis=0), atol=1e-2)
-        assert np.linalg.norm(h[0, 3:]) > 0.3, "a momentum too small to show an error"
+        assert np.linalg.norm(h[0, 3:]) > 0.3  # a momentum too small to show an error
 
 
 def test_torques_are_the_law_of_the_states(backend):
@@ -58,7 +58,7 @@ def test_torques_are_the_law_of_the_states(backend):
             expected = plain.torque(policy, c, k, batch.states[c, k])
             # 36 products, and a square root that halves the digits of a turn near half a turn
             assert_allclose(batch.inputs[c, k], expected, rtol=0, atol=3e3 * backend.digits)
-    assert (np.abs(batch.inputs) < A1.torque_limit[0]).mean() > 0.4, "too many are only the limit"
+    assert (np.abs(batch.inputs) < A1.torque_limit[0]).mean() > 0.4  # too many are only the limit
 
 
 def test_motors_give_no_more_than_their_limit(backend):

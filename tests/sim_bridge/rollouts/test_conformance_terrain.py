@@ -46,7 +46,7 @@ def assert_as_plain(backend, made, ground):
     wanted = plain.roll_out(x, candidates, PERIOD, SUBSTEPS, ground, backend.vertical)
     level = plain.roll_out(x, candidates, PERIOD, SUBSTEPS)
     assert found.finite.all() and (wanted.normal_forces[:, -10:].sum(axis=2) > 50.0).all()
-    assert np.abs(level.states - wanted.states).max() > 0.01, "this ground changes nothing"
+    assert np.abs(level.states - wanted.states).max() > 0.01  # this ground changes nothing
     states = np.abs(found.states - wanted.states).max(axis=(0, 1))
     forces = np.abs(found.normal_forces - wanted.normal_forces).max()
     strayed = states[:3].max(), states[3:19].max(), states[19:].max(), forces

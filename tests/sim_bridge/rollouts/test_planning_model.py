@@ -32,4 +32,4 @@ def test_planning_model_moves_as_the_whole_model_does():
     lean = simulate(planning_model(A1, TIMESTEP))
     assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
     assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
-    assert (whole[1] > 1.0).any(axis=0).all(), "every foot must have landed"
+    assert (whole[1] > 1.0).any(axis=0).all()  # every foot must have landed

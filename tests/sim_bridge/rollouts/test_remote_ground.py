@@ -84,7 +84,7 @@ def test_a_ground_travels_once_until_it_moves(service, address):
             assert_array_equal(states(remote), on(ground))
         assert service.grounds() == sent
     assert not np.array_equal(on(GROUND), on(TURNED))
-    assert service.made == 1, "a ground that moves is no new model"
+    assert service.made == 1  # a ground that moves is no new model
     assert remote.statistics()["fallbacks"] == 0
 
 
@@ -101,7 +101,7 @@ def test_a_server_that_does_not_know_the_ground_refuses_and_is_told(service, add
 
 def test_a_ground_that_moves_needs_a_server_that_moves_it(service, address):
     service.changes = {"moves_ground": False}
-    with pytest.raises(Unavailable, match="cannot move"):
+    with pytest.raises(Unavailable):
         connect(address)
     assert_array_equal(states(connect(address, moves=False)), on(GROUND))
 

@@ -30,6 +30,8 @@ from sim_bridge.physics_service import NOBODY
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
+from tests.refusals import refusal
+from tests.saltus.programs import wait_until
 from tests.sim_bridge.physics.requests import StillRollout
 from tests.sim_bridge.rollouts import motions
 
@@ -120,13 +122,6 @@ def where(rollout, c=C, n=N):
     return batch.states[0, 0, 0]
 
 
-def until_back(rollout):
-    deadline = time.monotonic() + PATIENCE_S
-    while where(rollout) != THERE:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def other_ids(request):
     return [encode(replace(rolled(request), id=request.id + k)) for k in (-1, 1, 5)]
 
@@ -181,10 +176,7 @@ def hurried(monkeypatch):
 
 
 def unavailable(address, **options):
-    with pytest.raises(Unavailable) as caught:
-        connect(address, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return refusal(Unavailable, connect, address, **options)
 
 
 def test_keys_that_do_not_fit_are_said(hurried, tmp_path):
@@ -246,5 +238,5 @@ def test_a_server_that_comes_back_is_asked_again(script, caplog):
     script.answers = lambda request: []
     assert where(rollout) == HERE
     script.answers, rollout.wait_s = script.well, PATIENCE_S
-    until_back(rollout)
+    wait_until(lambda: where(rollout) == THERE)
     assert len(caplog.messages) == 2 and rollout.statistics()["losses"] == 1

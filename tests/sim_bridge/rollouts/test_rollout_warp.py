@@ -31,7 +31,7 @@ def test_dropped_contacts_are_never_silent(caplog):
     assert not found.finite.any()
     assert tight.statistics()["overflows"] == 10
     assert len(caplog.records) == 1 and "contact" in caplog.text
-    assert tight.roll_out(STAND + np.eye(37)[2], policies(KNOTS)).finite.all(), "in the air, later"
+    assert tight.roll_out(STAND + np.eye(37)[2], policies(KNOTS)).finite.all()  # in the air, later
 
 
 def test_a_robot_that_lies_in_the_floor_at_all_its_joint_limits_has_room():

@@ -93,43 +93,31 @@ def formed(**changes):
     return form
 
 
-def short(tick):
-    return plan(1 + tick, tick, knots=2)
-
-
 def lead_a_life(tracker):
     """States and reasons of a life in which everything happens."""
     life = Life(tracker)
     life.live(2, nothing, nothing, nothing)
     life.live(5, nothing, nothing)
     life.live(250)
-    life.live(30, estimates=lambda tick: sound(tick - 5))  # older than the reading
-    life.live(20, readings=nothing)
-    life.live(30, lambda tick: plan(1 + tick, tick + 15))  # plans that begin later
-    life.live(30, estimates=bad(status="diverged"))
-    life.live(130, estimates=bad(q=np.full(19, np.nan)))
-    life.live(250)
-    life.live(30, estimates=lambda tick: sound(tick - 30))
-    life.live(250)
-    life.live(150, estimates=bad(q=FAR))
-    life.live(250)
-    life.live(5, estimates=bad(v=np.repeat([9.0, 0.0], (3, 15))))
-    life.live(250)
-    life.live(20, formed(status="failed"))
-    life.live(20, formed(time=1e6))
-    life.live(20, formed(inputs=np.full((20, 12), np.nan)))
-    life.live(20, formed(gains=np.full((20, 12, 36), 1e6)))
-    life.live(20, lambda tick: plan(1, tick, knots=0))
-    life.live(20, lambda tick: plan(1, 0))
-    life.live(20, readings=misread(joint_position=NAN))
-    life.live(20, readings=misread(joint_torque=NAN, quaternion_imu_in_world=NAN[:4]))
-    life.live(1, short)
-    life.live(40, nothing)
-    life.live(250)
-    life.live(600, nothing)  # stale, stands, and back
-    life.live(250)
-    life.live(3500, nothing)  # stands, and lies down
-    life.live(30)
+    for ticks, *what in (
+        (30, planned, lambda tick: sound(tick - 5)),  # older than the reading
+        (20, planned, sound, nothing),
+        (30, lambda tick: plan(1 + tick, tick + 15)),  # plans that begin later
+        (30, planned, bad(status="diverged")), (130, planned, bad(q=np.full(19, np.nan))),
+        (30, planned, lambda tick: sound(tick - 30)), (150, planned, bad(q=FAR)),
+        (5, planned, bad(v=np.repeat([9.0, 0.0], (3, 15)))),
+        (20, formed(status="failed")), (20, formed(time=1e6)),
+        (20, formed(inputs=np.full((20, 12), np.nan))),
+        (20, formed(gains=np.full((20, 12, 36), 1e6))),
+        (20, lambda tick: plan(1, tick, knots=0)), (20, lambda tick: plan(1, 0)),
+        (20, planned, sound, misread(joint_position=NAN)),
+        (20, planned, sound, misread(joint_torque=NAN, quaternion_imu_in_world=NAN[:4])),
+        (41, lambda tick: plan(1 + tick, tick, knots=2) if life.tick == tick else None),
+        (600, nothing),  # stale, stands, and back
+        (3500, nothing),  # stands, and lies down
+    ):  # fmt: skip
+        life.live(ticks, *what)
+        life.live(250)
     for q, readings in (
         (np.concatenate((STATE[0][:3], TILTED, STATE[0][7:])), nothing),
         (np.concatenate(([0.0, 0.0, 0.05], STATE[0][3:])), sensed),
