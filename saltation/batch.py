@@ -42,13 +42,13 @@ class Batch(NamedTuple):
     messages: tuple[str, ...]  # (B,) what went wrong where, "" when ok
 
     def __repr__(self) -> str:
-        """How many there are, and how they ended."""
+        """Number of the simulations, and their ends."""
         ends = ", ".join(f"{self.status.count(each)} {each}" for each in sorted(set(self.status)))
         return f"Batch of {len(self.status)}: {ends}"
 
     @property
     def ok(self) -> Flags:
-        """Which of them reached the end (B,)."""
+        """Simulations that reached the end (B,)."""
         return np.array([status == "ok" for status in self.status], bool)
 
     @property
@@ -121,7 +121,7 @@ def simulate_batch(
 
 
 class Task(NamedTuple):
-    """What is alike in all simulations of a batch."""
+    """Common part of all simulations of a batch."""
 
     input: Array  # (m,)
     durations: Array  # (B,) [s]
@@ -171,7 +171,7 @@ def _simulate_rows(
 def _messages(
     system: System, tables: TableSet, rows: Rows, task: Task, options: SimulationOptions | None
 ) -> tuple[str, ...]:
-    """Why each row ended early, "" where it did not; raises what functions have raised."""
+    """The reason why each row ended early, or ""; raises what functions have raised."""
     problem, errors, codes = "", tables.callbacks.errors, rows.codes
     if errors and isinstance(errors[0], DimensionError):
         problem = str(errors[0])

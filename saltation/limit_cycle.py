@@ -158,7 +158,7 @@ def _solve(return_map: ReturnMap, x: Array, tolerance: float, max_iterations: in
 
 
 def _descend(cycle: LimitCycle, step: Array) -> LimitCycle | None:
-    """Where the longest halving of a Newton step that has a smaller residual leads."""
+    """Longest halving of a Newton step that has a smaller residual."""
     for halving in range(_HALVINGS):
         x = cycle.state + 0.5**halving * step
         trial = cycle._replace(

@@ -72,7 +72,7 @@ class Mode:
         _complete(self, "flow_input", self.flow, "input")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: not the system of this mode alone, see ``saltation.integration``."""
+        """Pickled state: not the system of this mode alone, see ``saltation.integration``."""
         return {name: value for name, value in vars(self).items() if name != "_system"}
 
 

@@ -48,7 +48,7 @@ Section = EventSection | PhaseSection
 
 
 class Return(NamedTuple):
-    """Where a state meets the section again.
+    """Return of a state to the section.
 
     Status "ok"; "no_return" where the event did not happen within its time limit; "other_mode"
     where the section is met in another mode than it was left in; else the simulation's.

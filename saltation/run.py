@@ -147,7 +147,7 @@ class Run:
 
     @cached_property
     def entered_behind(self) -> tuple[str, ...]:
-        """Where an event led behind a guard: of a transition that happened at once, or waits."""
+        """Transitions whose guard lay behind an event's end: they happened at once, or wait."""
         found = []
         for event in self.events:
             at = event.time, event.state_after, event.input

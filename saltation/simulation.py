@@ -141,7 +141,7 @@ def simulate_step(
 
 
 class Start(NamedTuple):
-    """Where a simulation starts."""
+    """Start of a simulation."""
 
     mode: int
     time: float  # [s]

@@ -66,7 +66,7 @@ class System:
         return f"System {self.name}: modes {modes}; transitions {edges or 'none'}"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: no compiled tables, which are of this process."""
+        """Pickled state: no compiled tables, which are of this process."""
         made = ("_native_tables", "_callback_tables", "_watching")
         return {name: value for name, value in vars(self).items() if name not in made}
 

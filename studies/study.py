@@ -1,4 +1,4 @@
-"""What a study is given and what it returns, and where the studies are.
+"""Interface of a study: its arguments, its result, and the registry.
 
 A study is a function under ``@study`` in a file of its own, ``studies/SOURCE/NAME.py``; what
 several of them share stands beside them. `studies.runner` runs one, prints its tables and saves
@@ -97,7 +97,7 @@ def study(source: str, *options: Option) -> Callable[[Callable[..., StudyResult]
 
 
 class Entry(NamedTuple):
-    """Where a study is, and the first line of its module."""
+    """Place of a study, and the first line of its module."""
 
     module: str
     description: str

@@ -53,7 +53,7 @@ class Callbacks(types.WrapperAddressProtocol):
         return SIGNATURE
 
     def __call__(self, number: int, t: float) -> float:
-        """What kernels call; kernels that run as Python divide it by zero as compiled ones do."""
+        """Call a function for a kernel; one as Python divides by zero as a compiled one does."""
         first_use.calls += 1
         return np.float64(self._evaluate(number, t))
 

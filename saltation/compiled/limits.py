@@ -51,5 +51,5 @@ class Limits(NamedTuple):
 
 @inlined_kernel
 def time_tolerance(t, h):
-    """How accurate a time [s] within h seconds after t can be."""
+    """Accuracy that a time [s] within h seconds after t can have."""
     return 1e-13 * h + 4.0 * EPSILON * abs(t)

@@ -46,7 +46,7 @@ FALLS, STANDS, RISES, IS_CLEAR, BROKEN = -1, 0, 1, 2, 3  # in ``Guards.trend``
 
 
 class Guards(NamedTuple):
-    """How the guards of a mode stand at a state, and their scales since the mode was entered."""
+    """Values of a mode's guards at a state, and their scales since the mode was entered."""
 
     value: Array  # (transitions,)
     rate: Array  # (transitions,) d/dt g, where it was looked at
@@ -154,7 +154,7 @@ def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
 
 @kernel
 def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, high, limits: Limits):
-    """Where guard e, which stands as ``at`` says at the start, is first met: (length, how).
+    """First meeting with guard e, which stands as ``at`` says at the start: (length, how).
 
     Only up to ``high`` seconds. ``how`` is OK for a crossing, with the state in ``p.meeting``,
     NO_MEETING, GRAZING or GUARD_NOT_FINITE.
@@ -253,7 +253,7 @@ def _extent(v, below):
 
 @kernel
 def _turn_of_cubic(v, below):
-    """Where the cubic through four samples is lowest between samples, in [0, 1] of their window.
+    """Place of the lowest point of the cubic through four samples, in [0, 1] of their window.
 
     (place, value, what the cubic may be off); place -1 where it does not turn before the sample
     with the number ``below``.
@@ -284,7 +284,7 @@ def _turn_of_cubic(v, below):
 
 @kernel
 def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
-    """Where a guard is lowest between two lengths, and its value, by golden sections."""
+    """Place and value of a guard's minimum between two lengths, by golden sections."""
     ratio = 0.5 * (np.sqrt(5.0) - 1.0)
     a, b = low, high
     c, d = b - ratio * (b - a), a + ratio * (b - a)

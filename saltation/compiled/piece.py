@@ -199,7 +199,7 @@ def flow_for(s: CompiledSystem, mode, t, x, u, duration, spacing, limits: Limits
 
 @kernel
 def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
-    """What ``rate`` integrates to over a duration [s], which may be negative; NaN: nothing.
+    """Integral of ``rate`` over a duration [s], which may be negative; NaN: nothing.
 
     ``spacing`` [s] is as in ``obeys_flow``; infinite, the whole duration is tried first.
     """

@@ -81,7 +81,7 @@ class Log(NamedTuple):
 
 
 class Course(NamedTuple):
-    """Where a simulation is, and what it counts: enough to go on later."""
+    """State of a simulation, and its counts: enough to go on later."""
 
     mode: Integers  # (1,)
     state: Array  # (n,)
@@ -212,7 +212,7 @@ def is_violated(s: CompiledSystem, c: Course, other, edge, u, tolerance):
 
 @inlined_kernel
 def scale_time(c: Course):
-    """How long [s] the flow, or the guards, take to change."""
+    """Time [s] in which the flow, or the guards, change."""
     return min(c.clock[NEXT], c.clock[SPAN])
 
 

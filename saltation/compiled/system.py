@@ -63,7 +63,7 @@ class TableSet:
 
     @property
     def sizes(self) -> Sizes:
-        """How many modes and transitions there is room for."""
+        """Numbers of modes and transitions that there is room for."""
         return "simulation", len(self.system.flows), len(self.system.guards)
 
     def call(self, kernel: Any, *arguments: Any, derivatives: bool = False) -> Any:

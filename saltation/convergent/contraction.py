@@ -1,4 +1,4 @@
-"""How fast the neighbours of a trajectory close in on it: the divergence metrics D_m and D_a.
+"""Convergence of the neighbours of a trajectory: the divergence metrics D_m and D_a.
 
 The difference dx of two neighbouring trajectories of dx/dt = f(t, x, u) obeys
 

@@ -1,4 +1,4 @@
-"""What contraction promises along one trajectory, integrated beside what its neighbours do.
+"""Bounds by contraction along one trajectory, integrated beside its neighbours.
 
 (2.3) bounds every neighbour's distance by e^{int lambda_max dt}, (2.4) gives the volume about the
 trajectory, e^{int div f dt}. Distances never shrink faster than e^{int lambda_min dt} either: the

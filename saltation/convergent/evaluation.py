@@ -1,4 +1,4 @@
-"""What a path on a hill does to uncertainty: E_a and E_m of the thesis, 2.3.6.
+"""Effect of a path on a hill on uncertainty: E_a and E_m of the thesis, 2.3.6.
 
 A circle of points stands for where the robot may be instead of at the start. The robot chooses
 theta and alpha of the power controller (2.6), at every moment between two waypoints, so that it
@@ -66,7 +66,7 @@ class Uncertainty:
 
 
 class Evaluation(NamedTuple):
-    """What became of the points. The ratios are NaN where they cannot be known."""
+    """Measures of the points. The ratios are NaN where they cannot be known."""
 
     status: EvaluationStatus
     area_ratio: float  # E_a: area of the convex hull at the end over that at the start
@@ -112,7 +112,7 @@ def evaluate(problem: HillProblem, path: HillPath, uncertainty: Uncertainty = CI
 def trace(
     problem: HillProblem, path: HillPath, uncertainty: Uncertainty = CIRCLE, fine: int = 4
 ) -> Array:
-    """Where the points are at every waypoint: (N, points, 2) [m]; N = 0 without a path.
+    """Places of the points at every waypoint: (N, points, 2) [m]; N = 0 without a path.
 
     Steps of integration are ``LONGEST / fine``.
 

@@ -18,7 +18,7 @@ _NAMES = (("h_x", "h_y"), ("h_xx", "h_xy"), ("h_xy", "h_yy"))  # of h, h_x and h
 
 
 def mistake(derivatives: Derivatives, low: Array, high: Array) -> str:
-    """What is wrong with a hill's derivatives on the map from low to high (2,); "" if nothing.
+    """Mistake in a hill's derivatives on the map from low to high (2,); "" without one.
 
     A term that matters only between the places is not found.
     """

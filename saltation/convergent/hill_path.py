@@ -1,4 +1,4 @@
-"""What a planner on a hill is asked, and the path that it gives back."""
+"""Problem of a planner on a hill, and the path that solves it."""
 
 from __future__ import annotations
 

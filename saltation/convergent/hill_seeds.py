@@ -1,4 +1,4 @@
-"""Where trajectory optimisation on a hill starts from: a straight line, bows, or any path."""
+"""Starts of trajectory optimisation on a hill: a straight line, bows, or any path."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class HillTrajectory:
         self._free = transcribe(hill, "none", self.options) if constrained else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What a process is sent: it builds its own, as IPOPT's memory stays where it is."""
+        """Arguments that another process builds its own with: IPOPT's memory cannot be sent."""
         return HillTrajectory, (self.convergence, self.options, self.hill)
 
     def solve(self, problem: HillProblem, seed: HillPath | None = None) -> HillPath:
@@ -89,7 +89,7 @@ class HillTrajectory:
             )
 
     def _too_far(self, problem: HillProblem) -> str:
-        """What to raise where all steps together do not lead to the goal; "" where they do."""
+        """Message where all steps together do not lead to the goal; "" where they do."""
         options = self.options
         away = float(np.max(np.abs(problem.goal - problem.start))) - problem.eta
         if away <= options.steps * options.max_step:

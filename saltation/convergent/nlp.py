@@ -45,7 +45,7 @@ class ConstraintGroup(NamedTuple):
 
 
 class NlpResult(NamedTuple):
-    """Where the solver ended; with "ok" and only then, a local optimum."""
+    """End of the solver; with "ok" and only then, a local optimum."""
 
     status: NlpStatus
     z: Array  # may be past its bounds by some 1e-8, as IPOPT takes them

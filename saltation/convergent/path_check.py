@@ -24,7 +24,7 @@ def step_divergence(problem: HillProblem, path: HillPath, at_ends: bool = False)
 
 
 def violation(problem: HillProblem, path: HillPath) -> str:
-    """What is violated most of (2.21), then of (2.22) or (2.23), and where; "" where nothing is.
+    """Largest violation of (2.21), then of (2.22) or (2.23), and its place; "" without one.
 
     D_a and D_m must be below zero, without slack, at the first waypoint of every step, as in the
     thesis. Steps without length do not count: neither metric has a sign there.
@@ -44,7 +44,7 @@ def violation(problem: HillProblem, path: HillPath) -> str:
 
 
 def almost_level(hill: Hill, positions: Array) -> str:
-    """Where on its way (N, 2) a planner met ground that is almost level, and a remedy; or ""."""
+    """Place on its way (N, 2) where a planner met almost level ground, and a remedy; or ""."""
     at = hill.at(*positions.T)
     slope = np.broadcast_to(np.hypot(at.h_x, at.h_y), len(positions))
     least = int(np.argmin(slope))  # the first that is not a number, where one is not
@@ -62,7 +62,7 @@ def _past(values: Array, low: float, high: float) -> Array:
 
 
 def divergent(problem: HillProblem, path: HillPath, at_ends: bool = False) -> str:
-    """What of (2.22) or (2.23) is violated most where steps begin, or where they end."""
+    """Largest violation of (2.22) or (2.23) where steps begin, or where they end."""
     if problem.convergence == "none" or len(path.powers) == 0:
         return ""
     average, maximum = step_divergence(problem, path, at_ends)

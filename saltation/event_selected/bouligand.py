@@ -31,7 +31,7 @@ Fields = Callable[[Array], Array] | Array
 
 
 class Image(NamedTuple):
-    """What becomes of a perturbation, and the order in which it makes the guards be crossed."""
+    """Image of a perturbation, and the order of the guards that it brings about."""
 
     image: Array  # (n,)
     order: Shape

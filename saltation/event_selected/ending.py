@@ -34,7 +34,7 @@ def is_past(m: Machine, values):
 
 @kernel
 def excess(m: Machine, values, limits: EssLimits):
-    """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
+    """Distance of the foremost candidate from the middle of a step's possible ends, [-1, 1] there.
 
     A step may end in N^epsilon before the guard. If it starts there, it may end in the nearer half
     of what lies ahead. If it starts on the guard and leaves it, the start counts as the guard.

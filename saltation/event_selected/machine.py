@@ -32,7 +32,7 @@ class EssLimits(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """Where a run is; every array is written in place, so that a run can be taken up again."""
+    """State of a run; every array is written in place, so that a run can be taken up again."""
 
     x: Array  # (n,)
     slope: Array  # (n,) f there

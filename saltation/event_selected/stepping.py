@@ -29,7 +29,7 @@ from saltation.kernels import inlined_kernel, kernel
 
 @overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    """What the shared integrator calls: the flow with the sides of all guards as its input."""
+    """Rate for the shared integrator: the flow with the sides of all guards as its input."""
     if getattr(s, "instance_class", None) is Tables:
         return lambda s, mode, t, y, u: s.flow(y, u, s.p)
     return None

@@ -99,7 +99,7 @@ def _flow_shell(python: Callable) -> Any:
 
 
 def _shell(python: Callable, signature: Any) -> Any:
-    """Of the event functions or their derivative, which have the same arguments."""
+    """Shell of the event functions or their derivative, which have the same arguments."""
     kind = signature.return_type
 
     @njit(signature)

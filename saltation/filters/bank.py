@@ -36,7 +36,7 @@ from saltation.systems import Array
 
 @dataclass(frozen=True)
 class BankOptions:
-    """When a Gaussian is cut in two, and which are dropped.
+    """Bounds at which a Gaussian is cut in two, or dropped.
 
     Raises:
         ValueError: a probability is not within its bounds, or no hypothesis is allowed.
@@ -97,7 +97,7 @@ class SaltedBank(HybridFilter):
 
     @property
     def belief(self) -> Belief:
-        """Of the most probable hypothesis."""
+        """Belief of the most probable hypothesis."""
         return max(self.hypotheses, key=lambda one: one.weight).belief
 
     @property

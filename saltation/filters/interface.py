@@ -1,4 +1,4 @@
-"""What all hybrid filters have in common: belief, status, start, arguments of a step."""
+"""Common part of all hybrid filters: belief, status, start, arguments of a step."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STATUSES: dict[int, tuple[Status, str]] = {
 
 
 class Belief(NamedTuple):
-    """What a filter believes: a mode, and a Gaussian of the state in it.
+    """Belief of a filter: a mode, and a Gaussian of the state in it.
 
     Status, worst last:
 
@@ -71,7 +71,7 @@ class HybridFilter(ABC):
     @property
     @abstractmethod
     def belief(self) -> Belief:
-        """What is believed now: a bank's, or a particle filter's, of the most probable mode."""
+        """Present belief: a bank's, or a particle filter's, of the most probable mode."""
 
     @property
     def consistency(self) -> Consistency:

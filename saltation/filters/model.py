@@ -1,4 +1,4 @@
-"""What a filter knows of a system: flows, guards and resets with their noises, and measurements.
+"""Model of a system for filters: flows, guards and resets with their noises, measurements.
 
 In mode I the state follows x' = F_I(t, x, u) and is measured by y = h_I(t, x, u) + v,
 v ~ N(0, V_I), (4.22). The flow over a time h adds a noise of covariance W_I(h), (4.5), a reset one
@@ -20,7 +20,7 @@ from saltation.systems import Array, Derivative, System, VectorFunction
 
 
 class Manifold(Protocol):
-    """Where a mode's states live when not in R^n: tangent vectors have k numbers.
+    """Space of a mode's states when it is not R^n: tangent vectors have k numbers.
 
     The state keeps its n coordinates; errors, covariances and Jacobians are of tangent vectors.
     """

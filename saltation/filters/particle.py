@@ -32,7 +32,7 @@ from saltation.systems import Array
 
 @dataclass(frozen=True)
 class ParticleOptions:
-    """How many particles, and when they are drawn anew.
+    """Number of particles, and the times at which they are drawn anew.
 
     Raises:
         ValueError: there is no particle, or no thread.
@@ -89,7 +89,7 @@ class ParticleFilter(HybridFilter):
 
     @property
     def belief(self) -> Belief:
-        """What is believed now."""
+        """Present belief."""
         return self._belief
 
     @property

@@ -80,12 +80,12 @@ class SaltedKalmanFilter(HybridFilter):
 
     @property
     def belief(self) -> Belief:
-        """What is believed now."""
+        """Present belief."""
         return self._belief
 
     @property
     def innovation(self) -> Innovation | None:
-        """Of the last correction, in the mode before its transitions; None if it was not used."""
+        """Innovation of the last correction, before its transitions; None if it was not used."""
         return self._innovation
 
     def predict(self, u: Array, duration: float) -> Belief:
@@ -154,7 +154,7 @@ class SaltedKalmanFilter(HybridFilter):
         return self._belief
 
     def _inconsistency(self, result: Result, u: Array) -> str:
-        """Why the covariance is not to be relied on; "" where it is."""
+        """The reason why the covariance is not to be relied on; "" without one."""
         self._split = max(self._split, result.split)
         if self._split >= self._g.t or self._tables.call(kalman.is_split, self._g, u):
             return (

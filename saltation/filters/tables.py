@@ -50,7 +50,7 @@ class Noise(NamedTuple):
 
 
 class FilterTables(NamedTuple):
-    """What a model adds to its system's tables.
+    """Additions of a model to its system's tables.
 
     ``slots`` (8, modes or transitions) holds COMPILED, the number of a callback, or ABSENT: then
     derivatives are found by differences, and a mode's states are of R^n.
@@ -107,7 +107,7 @@ class ModelTables:
 
     @cached_property
     def tables(self) -> Any:
-        """As compiled kernels take them."""
+        """The tables as compiled kernels take them."""
         system, derivatives = self.base.references
         tables = _by_reference(system, derivatives, with_compiled_fillers(self.own))
         tables.owner = self.base, self.own
@@ -127,7 +127,7 @@ class ModelTables:
         return not any((rows >= 0).any() for rows in slots)
 
     def errors(self) -> str:
-        """What functions raised in kernels since this was last asked, for a message."""
+        """Errors that functions raised in kernels since the last call, for a message."""
         errors = [*self.base.callbacks.errors, *self.own.call.errors]
         self.base.callbacks.errors.clear()
         self.own.call.errors.clear()

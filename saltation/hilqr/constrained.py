@@ -26,7 +26,7 @@ ENOUGH = 0.25  # of the last violation: where less was gained the penalty grows
 
 @dataclass(frozen=True)
 class ConstraintOptions:
-    """How constraints are enforced.
+    """Options of the constraints.
 
     Attributes:
         tolerance: violation that counts as none, in the constraint's own unit, and distance from
@@ -57,7 +57,7 @@ class ConstraintOptions:
 
 
 class ConstrainedSolution(NamedTuple):
-    """Where a solve ended. ``trajectory`` is None only with status "failed".
+    """End of a solve. ``trajectory`` is None only with status "failed".
 
     ``trajectory.cost`` has no part of the constraints.
     """

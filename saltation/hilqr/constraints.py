@@ -37,7 +37,7 @@ class Constraints(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Of each constraint (P,), for messages."""
+        """Names of the constraints (P,), for messages."""
 
     def values(self, states: Array, inputs: Array) -> Array:
         """C (C, N+1, P) of states (C, N+1, nx) and inputs (C, N, m)."""
@@ -67,13 +67,13 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True)
 class JoinedConstraints:
-    """Those of several parts, one after another."""
+    """Constraints of several parts, one after another."""
 
     parts: Sequence[Constraints]
 
     @property
     def names(self) -> Sequence[str]:
-        """Of each constraint."""
+        """Names of the constraints."""
         return [name for part in self.parts for name in part.names]
 
     def values(self, states: Array, inputs: Array) -> Array:
@@ -109,7 +109,7 @@ class ConstrainedModel:
         return rollouts._replace(cost=cost, ok=rollouts.ok & np.isfinite(cost))
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
-        """That of the model."""
+        """Linearisation of the model."""
         return self._model.linearise(trajectory)
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
@@ -141,7 +141,7 @@ class ConstrainedModel:
         return getattr(self._model, "hold", None)
 
     def describe(self, trajectory: Trajectory) -> str:
-        """What the model says of a trajectory, and its largest violation."""
+        """The model's description of a trajectory, and its largest violation."""
         describe = getattr(self._model, "describe", None)
         text = describe(trajectory) if describe is not None else ""
         worst = self.violation(trajectory)

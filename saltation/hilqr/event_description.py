@@ -1,4 +1,4 @@
-"""What an event-driven trajectory shows of why a solve ended there."""
+"""Signs in an event-driven trajectory of the reason why a solve ended there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def describe(
     trajectory: Trajectory,
     options: SimulationOptions,
 ) -> str:
-    """Why a rollout breaks off, or why descent may end at a trajectory; "" where neither shows.
+    """The reason why a rollout breaks off or descent may end at a trajectory; "" without a sign.
 
     Derivatives that place events at the ends of their timesteps are not those of the rollout. Near
     a guard that is almost grazed they hold for tiny changes only.

@@ -126,7 +126,7 @@ class EventDrivenModel:
         return held.active
 
     def describe(self, trajectory: Trajectory) -> str:
-        """Why a rollout breaks off, or why descent may end at this trajectory; "" if neither."""
+        """The reason why a rollout breaks off or descent may end here; "" without one."""
         return describe(self.system, self.timestep, self.event_at, trajectory, self.options)
 
     def _check(self, x0: Array, policies: Policies) -> None:

@@ -90,7 +90,7 @@ class HeldEvents:
             cost.l_uu[k] += s * np.outer(by_input, by_input)
 
     def _rows(self, trajectory: Trajectory) -> Iterator[Row]:
-        """Of the events that are held and still near their knots."""
+        """Rows of the events that are held and still near their knots."""
         at, number = self._linearisation, 0
         for k, events in events_by_knot(trajectory).items():
             timestep = at.at(trajectory, k, events)

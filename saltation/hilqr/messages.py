@@ -19,7 +19,7 @@ from saltation.hilqr.types import (
 
 
 def seed_message(model: Model, x0: Array, seed: Policies, rollouts: Rollouts) -> str:
-    """Why no candidate of a seed is a trajectory to start from."""
+    """The reason why no candidate of a seed is a trajectory to start from."""
     if not np.all(np.isfinite(x0)):
         return f"x0 = {x0} is not finite"
     for name in ("states", "inputs", "feedforward", "gains"):
@@ -36,7 +36,7 @@ def seed_message(model: Model, x0: Array, seed: Policies, rollouts: Rollouts) ->
 def stall_message(
     model: Model, trajectory: Trajectory, options: HilqrOptions, change: float
 ) -> str:
-    """Why no damping helped, where the undamped backward pass expects a change of the cost."""
+    """The reason why no damping helped, where the undamped backward pass expects a lower cost."""
     message = (
         f"no step size lowers the cost {trajectory.cost:.6g} with damping up to"
         f" {options.regularisation.maximum:g}, where dJ = {change:.3g} is expected"
@@ -47,7 +47,7 @@ def stall_message(
 
 
 def indefinite_message(linear: Linearisation, cost: CostExpansion, knot: int) -> str:
-    """Why the backward pass broke off at a knot."""
+    """The reason why the backward pass broke off at a knot."""
     arrays = {"A": linear.A, "B": linear.B} | cost._asdict()
     for name, array in arrays.items():
         bad = _first_not_finite(array)

@@ -32,7 +32,7 @@ class RegularisationOptions:
 
 @dataclass(frozen=True)
 class HilqrOptions:
-    """How HiLQR searches and when it stops.
+    """Options of the search, and of its end.
 
     ``variant``: "xi" composes saltation matrices, "dxr" the Jacobians of the resets (5.32),
     "no_extension" is "xi" without reference extensions over mode mismatches (5.3.4).

@@ -43,7 +43,7 @@ LATE = slice(None, None, 2)  # of the step sizes, when time is up before the lin
 
 
 class Iteration(NamedTuple):
-    """What one iteration did."""
+    """Result of one iteration."""
 
     status: IterationStatus
     trajectory: Trajectory  # the accepted one, or the one it started from
@@ -64,7 +64,7 @@ class Iteration(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Where a solve ended. ``trajectory`` is None only with status "failed"."""
+    """End of a solve. ``trajectory`` is None only with status "failed"."""
 
     status: SolutionStatus
     trajectory: Trajectory | None

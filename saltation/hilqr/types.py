@@ -1,4 +1,4 @@
-"""What passes between the HiLQR solver and a model: policies, rollouts, trajectories, expansions.
+"""Data between the HiLQR solver and a model: policies, rollouts, trajectories, expansions.
 
 The solver never subtracts two states, so a state may be stored with more numbers (nx) than its
 tangent space has dimensions (n): a quaternion counts four, its tangent three.
@@ -124,7 +124,7 @@ class Trajectory(NamedTuple):
 
 
 class Rollouts(NamedTuple):
-    """What C candidates did from one initial state."""
+    """Rollouts of C candidates from one initial state."""
 
     states: Array  # (C, N+1, nx)
     inputs: Array  # (C, N, m)
@@ -211,7 +211,7 @@ class CostExpansion(NamedTuple):
 
 
 class Model(Protocol):
-    """What the solver asks of a system, hybrid or not. Nothing here may raise: see ``ok``.
+    """A system as the solver sees it, hybrid or not. Nothing here may raise: see ``ok``.
 
     A model may also have a method ``describe(trajectory) -> str``. Where a solve stalls, or the
     rollout of its seed is not valid, the solution's message ends with what it says of that

@@ -185,7 +185,7 @@ def outcomes_of(
 
 
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
-    """How far outcomes of one touchdown lie from one another, and why.
+    """Distances between the outcomes of one touchdown, and their cause.
 
     ``pairs`` has s of every pair of feet on the ground; ``s`` is that of largest magnitude of a
     foot that lands and any other, NaN where there is none.

@@ -116,7 +116,7 @@ def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
 
 
 def rollout_kinds(threads: int) -> dict[str, Kind]:
-    """Those of the simulator's step."""
+    """Derivatives of the simulator's step."""
     return {
         ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, threads, saltation=False)),
         "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, threads, saltation=True)),
@@ -273,7 +273,7 @@ def _prediction_errors(loop: Array, dx: Array, true: Array) -> list[Any]:
 def _deviations(
     backend: ThreadedRollout, nominal: Trajectory, gains: Array, start: int, dx: Array
 ) -> Array | None:
-    """What becomes of a perturbation dx (36,) at the knot `start` of a nominal motion.
+    """Course of a perturbation dx (36,) at the knot `start` of a nominal motion.
 
     Returns:
         Deviations (`max(HORIZONS)` + 1, 36); None where the rollout diverged.

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def situations(states: Array, inputs: Array) -> NDArray[np.str_]:
-    """What the feet do in each knot (N,), of `SITUATIONS`.
+    """Contacts of the feet in each knot (N,), of `SITUATIONS`.
 
     - touchdown: a foot touches in a substep and did not in the one before;
     - lift-off: the reverse;
@@ -90,7 +90,7 @@ def loaded_edges(data: mujoco.MjData, feet: list[int]) -> list[int]:
 
 
 def _situation(with_before: NDArray[np.int64], edges: NDArray[np.int64], limited: bool) -> str:
-    """Of loaded edges (substeps, 4) of a knot, and of the same after the substep before."""
+    """Situation of loaded edges (substeps, 4) of a knot, with those after the substep before."""
     change = np.diff((with_before >= 0).astype(int), axis=0)
     for name, holds in (
         (TOUCHDOWN, change > 0), (LIFT_OFF, change < 0), (LIMIT, limited),

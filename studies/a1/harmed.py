@@ -77,7 +77,7 @@ class Trial(NamedTuple):
 
 
 class End(NamedTuple):
-    """How a trial ended.
+    """End of a trial.
 
     Attributes:
         config: of the launch.
@@ -251,7 +251,7 @@ def _launched(
 
 
 def _next_line(process: subprocess.Popen[bytes]) -> Row:
-    """What the launch prints next; empty once it has ended."""
+    """Next line that the launch prints; empty once it has ended."""
     assert process.stdout is not None
     return msgspec.json.decode(process.stdout.readline() or b"{}")
 

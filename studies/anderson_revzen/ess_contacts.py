@@ -264,7 +264,7 @@ def collision_share(bed: Bed, start: Array) -> float | None:
 
 
 class Sweep(NamedTuple):
-    """What was measured: times of ours by the beginning of their keys in a row, then MuJoCo's."""
+    """Measurements: times of ours by the beginning of their keys in a row, then MuJoCo's."""
 
     epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
     times: dict[str, Array]  # (S, beds) [s]

@@ -47,7 +47,7 @@ PLANS = 34  # drawn of each run
 
 
 class ClosedLoop(NamedTuple):
-    """What a controlled system did in T timesteps."""
+    """Course of a controlled system over T timesteps."""
 
     states: Array  # (T+1, n)
     inputs: Array  # (T, m)

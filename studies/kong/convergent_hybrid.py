@@ -66,7 +66,7 @@ ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
 
 
 class Task(NamedTuple):
-    """Where a system starts, and the height and velocity that it is to reach after a duration."""
+    """Start of a system, and the height and velocity that it is to reach after a duration."""
 
     name: str
     system: System  # states (z, v, f, df/dt): the force and its rate are states too
@@ -230,7 +230,7 @@ def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Arr
 
 
 def event_names(trajectory: Trajectory) -> list[str]:
-    """Of the transitions, in order."""
+    """Names of the transitions, in order."""
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
@@ -243,7 +243,7 @@ def area_ratio(end: Array) -> float:
 
 
 def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
-    """What a plan does to perturbed starts, beside the plain plan of the same task.
+    """Effect of a plan on perturbed starts, beside the plain plan of the same task.
 
     Starts are random, and for the area one standard deviation away. Distances [m] are of
     W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] and determinants are of its

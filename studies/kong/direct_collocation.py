@@ -26,7 +26,7 @@ Node = tuple[float, Array, Array]  # time, state, input
 
 
 class DirectSolution(NamedTuple):
-    """Where the optimisation ended; not to be used unless it is ok."""
+    """End of the optimisation; not to be used unless it is ok."""
 
     ok: bool
     cost: float
@@ -57,7 +57,7 @@ def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -
     modes, count = [system.modes[number] for number in numbers], len(numbers)
 
     def phases(z: Array) -> list[tuple[Mode, Any, list[Node]]]:
-        """Of each: its mode, the length of its intervals [s], and its nodes."""
+        """Phases: the mode of each, the length of its intervals [s], and its nodes."""
         return [
             (modes[p], z[p] / K,
              [(np.sum(z[:p]) + k * z[p] / K, y[:n], y[n:]) for k, y in enumerate(nodes)])
@@ -117,7 +117,7 @@ def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -
 
 
 def _middle(mode: Mode, h: float, first: Node, last: Node) -> Node:
-    """Of an interval: on the cubic, and on the line."""
+    """Middle of an interval: on the cubic, and on the line."""
     (t, x, u), (_, x_next, u_next) = first, last
     state = 0.5 * (x + x_next) + h / 8.0 * (mode.flow(*first) - mode.flow(*last))
     return t + 0.5 * h, state, 0.5 * (u + u_next)

@@ -43,7 +43,7 @@ LOW, TILTED, FAST = 0.05, 0.1, 0.1  # beyond which the A1 does not stand [m], [r
 
 
 class Flip(NamedTuple):
-    """How a flip went, and the candidates of the first line search after the push.
+    """Course of a flip, and the candidates of the first line search after the push.
 
     There are C of them over N knots. The last one has step size zero: the trajectory before the
     step.
@@ -113,7 +113,7 @@ def rows_of(flip: Flip) -> list[Row]:
 
 
 def criteria(flip: Flip) -> list[Criterion]:
-    """What the figure shows: nine candidates, one better than going on, and a flip that succeeds.
+    """Criteria of the figure: nine candidates, one better than going on, and a flip that succeeds.
 
     Costs that differ when rolled out again would mean that the poses are not the planner's.
     """

@@ -91,7 +91,7 @@ STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
 
 
 class Outcome(NamedTuple):
-    """What one method did in one trial."""
+    """Result of one method in one trial."""
 
     success: bool  # a path, and it keeps what was asked
     seconds: float  # that planning took
@@ -281,6 +281,6 @@ def reachable_shares(places: Array) -> dict[int, float]:
 
 
 def _overlap(count: int, offset: int) -> tuple[slice, slice]:
-    """Where along an axis of ``count`` points a step of ``offset`` begins, and where it ends."""
+    """Ranges where a step of ``offset`` begins and ends, on an axis of ``count`` points."""
     low, high = max(0, -offset), count - max(0, offset)
     return slice(low, high), slice(low + offset, high + offset)

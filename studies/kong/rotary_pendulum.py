@@ -60,7 +60,7 @@ RESULTS = (
 
 @dataclass(frozen=True)
 class Case:
-    """What the thesis leaves open."""
+    """Values that the thesis leaves open."""
 
     name: str = "base"
     task: SwingUpOptions = field(default_factory=SwingUpOptions)

@@ -46,7 +46,7 @@ class Case(NamedTuple):
     labels: tuple[str, str] = ("$q_1$ [m]", "$q_2$ [m]")
 
     def ends(self, starts: Array) -> Array:
-        """Where trajectories from states (N, n) end (N, n)."""
+        """Ends (N, n) of the trajectories from states (N, n)."""
         return simulate_batch(self.system, self.mode, starts, self.duration).states
 
     def first_order(self, with_reset_jacobian: bool = False) -> Variation:

@@ -219,7 +219,7 @@ def contact_states(
     source, target = CONTACTS[transition.source], CONTACTS[transition.target]
 
     def touching(x: Array) -> Array:
-        """What vanishes of g_n and J qd while a contact lasts, and with v_t at its end (3.95)."""
+        """Functions that vanish while a contact lasts: g_n and J qd, and at its end v_t (3.95)."""
         q, qd = body.split(x)
         contact = Contact.STICKING if transition.target != SEPARATING else source
         return np.append(body.gap(q), constraint_jacobian(body, contact, q) @ qd)

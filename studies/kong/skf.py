@@ -68,7 +68,7 @@ class Level(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What the filters of one set are given, and B trials to start."""
+    """Data for the filters of one set, and B trials to start."""
 
     model: FilterModel
     start: Belief  # in the first mode
@@ -194,7 +194,7 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
 
 
 class Task(NamedTuple):
-    """What all trials have in common, compiled."""
+    """Common part of all trials, compiled."""
 
     start: Gaussian
     u: Array  # none

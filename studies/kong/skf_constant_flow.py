@@ -54,7 +54,7 @@ def covariance_at_transition(dt: float, process: float, measurement: float) -> f
 
 
 def table_4_1() -> list[Criterion]:
-    """How far the numbers of table 4.1 are from those printed, in shares of them.
+    """Differences of the numbers of table 4.1 from the printed ones, in shares of them.
 
     Delta_T is the time between 1% and 99% of the mass, at a speed of 1 across the guard: 4.65
     standard deviations. (The middle 99%, 5.15 of them, would make 0.42 of the printed 0.38.)

@@ -141,7 +141,7 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     initial = case.mean + np.sqrt(variance) * noise
 
     def simulated(starts: Array) -> tuple[Array, Array]:
-        """Those of the starts (N, d) whose simulation reached the end, and where."""
+        """Starts (N, d) whose simulation reached the end, and the states there."""
         states = np.array([case.state(start) for start in starts])
         batch = simulate_batch(case.system, case.mode, states, case.duration)
         ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)

@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
     @property
     def target_height(self) -> float:
-        """Where to come to rest [m], 5.4.1."""
+        """Height to come to rest at [m], 5.4.1."""
         return 3.0 if self.optimal == 0 else 1.0
 
     @property
@@ -110,7 +110,7 @@ def seed_force(bounces: int, duration: float, fraction: float = HALF) -> float:
 
 
 def count_bounces(trajectory: Trajectory) -> int:
-    """How often the ball hits the floor."""
+    """Number of times that the ball hits the floor."""
     return sum(happened.event.transition.source == FALLING for happened in trajectory.aux.events)
 
 

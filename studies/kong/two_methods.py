@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
 
 
 def placements(options: StudyOptions) -> tuple[Placement, ...]:
-    """Of events: at the end of their timestep; with ``full`` all."""
+    """Placements of events: at the end of their timestep; with ``full`` all."""
     return get_args(Placement) if options.full else ("end",)
 
 

@@ -153,7 +153,7 @@ def fixed(h: float) -> SimulationOptions:
 
 
 def event_errors(wall_moves: bool = False) -> tuple[Array, Array]:
-    """Of the state after DURATION with an impact on the way, and of the impact's time [s]."""
+    """Errors of the state after DURATION with an impact on the way, and of its time [s]."""
     system = striking(wall_moves)
     exact, *found = (simulate_step(system, 1, START, DURATION, np.zeros(0), options=options)
                      for options in (EXACT, *map(fixed, SIZES)))  # fmt: skip
@@ -163,7 +163,7 @@ def event_errors(wall_moves: bool = False) -> tuple[Array, Array]:
 
 
 def dense_output_errors() -> Array:
-    """Of states between the steps, at times before and after an impact."""
+    """Errors of states between the steps, at times before and after an impact."""
 
     def run(duration: float) -> Any:
         return simulate_step(system, 1, START, duration, np.zeros(0), options=EXACT)

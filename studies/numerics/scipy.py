@@ -46,7 +46,7 @@ PULSE = 6.0  # widths from its centre, beyond which a pulse is nothing
 
 
 class Trace(NamedTuple):
-    """What a simulation did."""
+    """Course of a simulation."""
 
     status: str  # "ok", or why it ended early
     edges: tuple[int, ...]  # transitions by index, in order
@@ -56,7 +56,7 @@ class Trace(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """How SciPy is asked to integrate."""
+    """Tolerances for SciPy."""
 
     method: str
     rtol: float
@@ -162,7 +162,7 @@ def _earliest(problem: Problem, guards: list[int], run: Any, armed_at: float) ->
 def _first_crossing(
     problem: Problem, k: int, samples: Array, states: Array, sol: Any, armed_at: float
 ) -> float | None:
-    """Where guard k first falls through zero on the dense output; dips between samples too."""
+    """Time of guard k's first fall through zero on the dense output; dips between samples too."""
 
     def guard(t: float) -> float:
         return guard_value(t, sol(t), problem.u, k)

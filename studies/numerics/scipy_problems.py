@@ -37,7 +37,7 @@ compiled = njit(cache=True, error_model="numpy")
 
 @compiled
 def _acceleration(kind, position, velocity, u, p, i):
-    """Of pair i: a free flight, a damped oscillator, or van der Pol's."""
+    """Acceleration of pair i: a free flight, a damped oscillator, or van der Pol's."""
     c, frequency, damping = u[p + 5 + i], u[p + 1 + i], u[p + 3 + i]
     if kind == BALLISTIC:
         return c
@@ -166,7 +166,7 @@ class Problem(NamedTuple):
 
     @property
     def max_step(self) -> float:
-        """What a user has to give [s]: inf, or two widths of the narrowest pulse."""
+        """Largest step that a user has to give [s]: inf, or two widths of the narrowest pulse."""
         narrow = [width for _, width in self.pulses if width < NARROW * self.duration]
         return min(narrow) / STEPS_PER_WIDTH if narrow else np.inf
 

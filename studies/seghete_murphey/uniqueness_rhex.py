@@ -161,7 +161,7 @@ def orthogonal() -> tuple[float, float]:
 
 
 def mirror_error(one: Extremum, other: Extremum) -> float:
-    """How far ``one`` with its legs swapped is from ``other``, the larger of both angles [deg]."""
+    """Distance of ``one`` with its legs swapped from ``other``, the larger of both angles [deg]."""
     hip = wrapped(other_hip(one.hip, one.knee) - other.hip)
     return np.degrees(max(abs(hip), abs(one.knee - other.knee)))
 

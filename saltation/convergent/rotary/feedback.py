@@ -1,4 +1,4 @@
-"""What holds the pole on its swing-up: LTV-LQR, then the infinite-horizon LQR at the top, 2.6.3."""
+"""Controllers of the pole on its swing-up: LTV-LQR, then infinite-horizon LQR at the top, 2.6.3."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def energy(pendulum: RotaryPendulum, x: Any) -> Any:
 
 
 def power(pendulum: RotaryPendulum, x: Any, torque: Any) -> Any:
-    """What the torque brings in less what the damping takes [W]: the energy's rate."""
+    """Power of the torque less that of the damping [W]: the energy's rate."""
     _, _, theta_dot, alpha_dot = x
     lost = pendulum.D_r * theta_dot * theta_dot + pendulum.D_p * alpha_dot * alpha_dot
     return torque * theta_dot - lost

@@ -15,7 +15,7 @@ from saltation.systems import Array
 
 @dataclass(frozen=True)
 class PerturbationOptions:
-    """How hard, for how long, and what counts as a success."""
+    """Sizes and times of perturbations, and the criterion of success."""
 
     size: float = 1.0  # added to alpha and taken from it [rad], 2.6.8
     hold: float = 3.0  # after the swing-up's end, under the infinite-horizon LQR [s]

@@ -99,7 +99,7 @@ class SwingUpPlanner:
         self._low, self._high = _bounds(self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What a process is sent: it builds its own, as IPOPT's memory stays where it is."""
+        """Arguments that another process builds its own with: IPOPT's memory cannot be sent."""
         return SwingUpPlanner, (self.options, self.pendulum)
 
     def solve(self, cost: SwingUpCost, seed: SwingUp | None = None) -> SwingUp:
@@ -138,7 +138,7 @@ def _stretched(seed: SwingUp, waypoints: int) -> Array:
 
 
 def _bounds(options: SwingUpOptions) -> Pair:
-    """Of the variables: start and end fixed, the arm and the torque within their limits."""
+    """Bounds of the variables: start and end fixed, the arm and the torque within their limits."""
     high = np.full((options.waypoints, 4), np.inf)
     high[:, 0] = options.arm_limit
     low = -high

@@ -21,7 +21,7 @@ from saltation.systems import Array
 
 @dataclass(frozen=True)
 class Machine:
-    """How the simulated machines differ from the model, and how they are controlled."""
+    """Differences of the simulated machines from the model, and their control."""
 
     spread: float = 0.05  # standard deviation of the pole's mass, inertias and dampings, a share
     rate: float = 500.0  # of the controller, its torque held in between [Hz]
@@ -32,7 +32,7 @@ class Machine:
 
 
 class Tracked(NamedTuple):
-    """What the machines did; speeds are their own, not those that the controller saw."""
+    """Motions of the machines; speeds are their own, not those that the controller saw."""
 
     times: Array  # (k,) [s], the hold included
     states: Array  # (k, 4, trials)

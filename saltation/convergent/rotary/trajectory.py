@@ -35,7 +35,7 @@ class SwingUp(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """What a swing-up costs and how it converges."""
+    """Cost and convergence of a swing-up."""
 
     energy: float  # integral of the torque's square [N^2 m^2 s]
     roughness: float  # integral of the square of the torque's rate [N^2 m^2 / s]

@@ -12,7 +12,7 @@ from saltation.systems import Array
 
 
 class Metric(NamedTuple):
-    """What an edge costs, as kernels see it."""
+    """Cost of an edge, as kernels see it."""
 
     convergence: int  # number in metrics.CONVERGENCES
     piece: float  # an edge is looked at every so far at most [m]

@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How a tree grows, as kernels see it."""
+    """Growth of a tree, as kernels see it."""
 
     action: float  # [m]
     bias: float  # b

@@ -1,4 +1,4 @@
-"""What a person may choose of the trees; the defaults are those of 2.4.1 where it gives any."""
+"""Options of the trees; the defaults are those of 2.4.1 where it gives any."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BiasAt = Literal["unit_alpha", "unit_speed"]
 
 @dataclass(frozen=True)
 class RrtOptions:
-    """Of KD-RRT, B-RRT and CR-RRT.
+    """Options of KD-RRT, B-RRT and CR-RRT.
 
     The thesis gives the action and the bias. How many candidates it draws, when it gives up and
     at which alpha D_a stands in e^(b D_a) it does not say: these are the ones with which the trees
@@ -43,7 +43,7 @@ class RrtOptions:
 
 @dataclass(frozen=True)
 class RrtStarOptions(RrtOptions):
-    """Of B-RRT* and CR-RRT*.
+    """Options of B-RRT* and CR-RRT*.
 
     The thesis gives the action, the bias, the radius, the powers and the goal's share; the rest
     is as for RrtOptions.

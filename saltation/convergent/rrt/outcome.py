@@ -1,4 +1,4 @@
-"""What a grown tree says: the path to a node, or why there is none."""
+"""Result of a grown tree: the path to a node, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def no_way(
     tree: StarTree,
     count: int,
 ) -> HillPath:
-    """Why there is no path, and how near to the goal the tree came."""
+    """The reason why there is no path, and the tree's least distance from the goal."""
     away = np.hypot(*(tree.positions[:count] - problem.goal).T)
     node = int(np.argmin(away))
     x, y = tree.positions[node]

@@ -21,7 +21,7 @@ from saltation.kernels import kernel
 
 
 class Star(NamedTuple):
-    """What an RRT* has beside a tree's growth, as kernels see it."""
+    """State of an RRT* beside a tree's growth, as kernels see it."""
 
     radius: float  # r [m]
     spacing: float  # [m]

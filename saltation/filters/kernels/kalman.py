@@ -73,7 +73,7 @@ class Result(NamedTuple):
 
 
 class Innovation(NamedTuple):
-    """How a measurement differed from the one that was expected."""
+    """Difference of a measurement from the expected one."""
 
     residual: Array  # y - h (p,)
     S: Array  # its covariance C Sigma C' + V (p, p)

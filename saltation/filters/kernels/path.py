@@ -51,7 +51,7 @@ def guard_set(s: CompiledSystem, mode, t, x, u):
 
 @kernel
 def inactive_guards(s: CompiledSystem, mode, origin, t, x, u):
-    """Which guards (transitions,) the state is deep inside, and does not go further into.
+    """Guards (transitions,) that the state is deep behind and does not go further into.
 
     And which that fire on edge it is inside.
 

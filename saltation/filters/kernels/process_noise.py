@@ -96,7 +96,7 @@ def _state_and_identity(x, size):
 
 @kernel
 def _integrate(s, mode, t, y, u, h, longest, limits):
-    """What ``rate`` integrates to over h [s], in equal parts no longer than ``longest`` [s]."""
+    """Integral of ``rate`` over h [s], in equal parts no longer than ``longest`` [s]."""
     count = max(1, int(np.ceil(abs(h) / longest - 1e-9)))
     for i in range(count):
         y = integrate_for(s, mode, t + i * h / count, y, u, h / count, np.inf, limits)
@@ -105,7 +105,7 @@ def _integrate(s, mode, t, y, u, h, longest, limits):
 
 @overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    """What the shared integrator calls of a filter's tables."""
+    """Rate for the shared integrator, from a filter's tables."""
     if isinstance(s, KernelType):
         return lambda s, mode, t, y, u: _van_loan_rate(s, mode, t, y, u)
     return None

@@ -38,7 +38,7 @@ def truncated_normal(a):
 
 @kernel
 def side(a, along, Sigma, sign):
-    """Where sign z > a, of a Gaussian whose covariance with z is ``along`` (k,)."""
+    """Side sign z > a, of a Gaussian whose covariance with z is ``along`` (k,)."""
     probability, mean, variance = truncated_normal(a)
     result = 0.5 * (Sigma + Sigma.T)
     for i in range(len(along)):

@@ -1,1 +1,1 @@
-"""What several studies of the A1 share."""
+"""Parts that several studies of the A1 share."""

@@ -28,7 +28,7 @@ class Touchdowns(NamedTuple):
 
     @staticmethod
     def none() -> Touchdowns:
-        """Of a run in which no foot came down."""
+        """Touchdowns of a run in which no foot came down."""
         return Touchdowns(np.zeros(0), np.zeros((0, 19)), np.zeros((0, 18)), np.zeros((0, 4)),
                           np.zeros((0, 4)))  # fmt: skip
 
@@ -66,7 +66,7 @@ class TouchdownFinder:
         self._before = (time, q, v, touching)
 
     def touchdowns(self) -> Touchdowns:
-        """Those of all states that were taken."""
+        """Touchdowns of all states that were taken."""
         if not self._rows:
             return Touchdowns.none()
         columns = zip(*self._rows, strict=True)

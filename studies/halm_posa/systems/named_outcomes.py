@@ -1,4 +1,4 @@
-"""How near a sampled set of outcomes comes to those that other impact laws name."""
+"""Distances of a sampled set of outcomes from those of other impact laws."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def named_outcomes(problem: ContactProblem, v: Array) -> dict[str, Resolution]:
 
 
 def distances(problem: ContactProblem, points: Array, at: Array) -> Array:
-    """Of ``at`` (n,) from each of ``points`` (S, n), in the metric of the kinetic energy (S,)."""
+    """Distances of ``at`` (n,) from ``points`` (S, n), in the metric of the kinetic energy (S,)."""
     return np.linalg.norm((points - at) @ np.linalg.cholesky(problem.M), axis=1)
 
 

@@ -51,7 +51,7 @@ def map_factor(restitution: float) -> float:
 def order_sensitivity(
     M: Array, u: Array, v: Array, w: Array, p: Array, restitution: float = 1.0
 ) -> OrderSensitivity:
-    """How an outcome and its dependence on the order grow with eps in v_eps = v + eps w, (18)-(20).
+    """Growth of an outcome and its dependence on the order with eps, v_eps = v + eps w, (18)-(20).
 
     Covectors (n,): u, v and w of unit length in the metric of ``M`` (n, n), u and w orthogonal to
     v; ``p`` the momentum before.
