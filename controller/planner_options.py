@@ -142,14 +142,16 @@ class Search(Options, frozen=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
-        enough: an iteration that reduces the cost by a smaller share is the last.
+        enough: an iteration that reduces the cost by a smaller share is the last, and steps that
+            would bring less with 0.3 of what they promise are not tried.
         poor: factor of the last plan's cost from which it has become poor, as after a push, and the
             reference's policy is a seed too; 0: in every solve.
         recovery: most iterations where the last plan has become poor.
         restarts: more dampings to start with where it has; the cheapest result counts.
         step_sizes: step sizes of the line search.
         line_search: "exhaustive": all step sizes at once; "two_stage": the first two, then all
-            others; "backtracking": one after the other. The last two end where a step reduces the
+            others; "backtracking": one after the other, from the one before that of the last
+            iteration on. The last two end where a step reduces the
             cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
         threads: threads of the physics and of its derivatives; rigid derivatives take one.
@@ -182,6 +184,7 @@ class RealtimeSearch(Search, frozen=True):
     """
 
     iterations: Iterations = 1
+    enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
     recovery: Iterations = 1
     restarts: Dampings = ()
     substeps: Substeps = 1

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltation.hilqr import messages
 from saltation.hilqr.bounds import Box, InputBounds
@@ -103,6 +104,7 @@ class Hilqr:
         self.options = options or HilqrOptions()
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
+        self._first = 0  # step size that a search begins with
         self._extend = self.options.variant != "no_extension"
         self._expansion: _Expansion | None = None
 
@@ -184,6 +186,7 @@ class Hilqr:
             out_of_time: deadline of the caller, asked in each iteration; see ``iterate``.
         """
         self.regularisation.reset()
+        self._first = 0
         trajectory, rollouts = self._start(x0, seed)
         if trajectory is None:
             message = messages.seed_message(self.model, x0, seed, rollouts)
@@ -262,24 +265,37 @@ class Hilqr:
         return backward_pass(linear, cost, mu_state, mu_input, self.options.variant, box)
 
     def _is_optimal(self, expansion: _Expansion, backward: Backward) -> bool:
-        """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
+        """Whether |dJ| of (5.19) is small without damping, which would shrink it.
+
+        Or whether no step promises enough to be searched for.
+        """
         tolerance = self.options.tolerance
+        if not len(self._candidates(expansion.trajectory, backward)):
+            return True
         if abs(backward.expected_change()) > tolerance:
             return False
         if self.regularisation.mu > 0.0:
             backward = self._backward(expansion)
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
+    def _candidates(self, trajectory: Trajectory, backward: Backward) -> NDArray[np.int64]:
+        """Step sizes that would gain ``enough`` with `sufficient_ratio` of their promise."""
+        least = self.options.enough * trajectory.cost
+        changes = np.array([backward.expected_change(size) for size in self._step_sizes.tolist()])
+        worth = (self.options.sufficient_ratio * changes <= -least) | (least == 0.0)
+        return np.flatnonzero(worth[self._first :]) + self._first
+
     def _line_search(
         self, x0: Array, trajectory: Trajectory, backward: Backward, late: bool
     ) -> Iteration:
         """Try groups of step sizes until the cheapest of one brings `sufficient_ratio`.
 
-        The cheapest of all that were tried is taken.
+        The cheapest of all that were tried is taken. Backtracking begins with the step size before
+        the one that was taken last.
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
-        candidates = np.arange(len(sizes))[LATE if late else slice(None)]
+        candidates = self._candidates(trajectory, backward)[LATE if late else slice(None)]
         one_by_one = range(1, len(candidates))
         stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
         step = _no_step("rejected", trajectory, backward, mu)
@@ -303,6 +319,8 @@ class Hilqr:
             self.regularisation.decrease()
         else:
             self.regularisation.increase()
+        if options.line_search == "backtracking":
+            self._first = max(0, (step.candidate if step.candidate >= 0 else len(sizes) - 1) - 1)
         return step._replace(costs=costs, late=late)
 
     def _policies(self, trajectory: Trajectory, backward: Backward, step_sizes: Array) -> Policies:
