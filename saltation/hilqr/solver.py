@@ -279,10 +279,15 @@ class Hilqr:
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _candidates(self, trajectory: Trajectory, backward: Backward) -> NDArray[np.int64]:
-        """Step sizes that would gain ``enough`` with `sufficient_ratio` of their promise."""
+        """Step sizes that would gain ``enough`` with `sufficient_ratio` of their promise.
+
+        Where all are tried at once, one of them makes the others cheap.
+        """
         least = self.options.enough * trajectory.cost
         changes = np.array([backward.expected_change(size) for size in self._step_sizes.tolist()])
         worth = (self.options.sufficient_ratio * changes <= -least) | (least == 0.0)
+        if self.options.line_search == "exhaustive":
+            worth[:] = worth.any()
         return np.flatnonzero(worth[self._first :]) + self._first
 
     def _line_search(
