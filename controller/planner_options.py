@@ -150,8 +150,7 @@ class Search(Options, frozen=True):
         restarts: more dampings to start with where it has; the cheapest result counts.
         step_sizes: step sizes of the line search.
         line_search: "exhaustive": all step sizes at once; "two_stage": the first two, then all
-            others; "backtracking": one after the other, from the one before that of the last
-            iteration on. The last two end where a step reduces the
+            others; "backtracking": one after the other. The last two end where a step reduces the
             cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
         threads: threads of the physics and of its derivatives; rigid derivatives take one.

@@ -39,7 +39,7 @@ class HilqrOptions:
 
     ``line_search``: "exhaustive" rolls all step sizes out at once; "two_stage" the first two, and
     where neither brings ``sufficient_ratio`` the others; "backtracking" one after the other until
-    one does, from the one before that of the last iteration on. The cheapest of those is taken.
+    one does. The cheapest of those is taken.
     """
 
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)

@@ -104,7 +104,6 @@ class Hilqr:
         self.options = options or HilqrOptions()
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
-        self._first = 0  # step size that a search begins with
         self._extend = self.options.variant != "no_extension"
         self._expansion: _Expansion | None = None
 
@@ -186,7 +185,6 @@ class Hilqr:
             out_of_time: deadline of the caller, asked in each iteration; see ``iterate``.
         """
         self.regularisation.reset()
-        self._first = 0
         trajectory, rollouts = self._start(x0, seed)
         if trajectory is None:
             message = messages.seed_message(self.model, x0, seed, rollouts)
@@ -288,15 +286,14 @@ class Hilqr:
         worth = (self.options.sufficient_ratio * changes <= -least) | (least == 0.0)
         if self.options.line_search == "exhaustive":
             worth[:] = worth.any()
-        return np.flatnonzero(worth[self._first :]) + self._first
+        return np.flatnonzero(worth)
 
     def _line_search(
         self, x0: Array, trajectory: Trajectory, backward: Backward, late: bool
     ) -> Iteration:
         """Try groups of step sizes until the cheapest of one brings `sufficient_ratio`.
 
-        The cheapest of all that were tried is taken. Backtracking begins with the step size before
-        the one that was taken last.
+        The cheapest of all that were tried is taken.
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
@@ -324,8 +321,6 @@ class Hilqr:
             self.regularisation.decrease()
         else:
             self.regularisation.increase()
-        if options.line_search == "backtracking":
-            self._first = max(0, (step.candidate if step.candidate >= 0 else len(sizes) - 1) - 1)
         return step._replace(costs=costs, late=late)
 
     def _policies(self, trajectory: Trajectory, backward: Backward, step_sizes: Array) -> Policies:

@@ -170,13 +170,3 @@ def test_steps_that_promise_less_than_enough_are_not_tried(tried):
     step = Hilqr(model, options).iterate(X0, start)
     assert step.status == ("improved" if tried else "converged")
     assert tried == (0 if step.costs is None else np.isfinite(step.costs).sum())
-
-
-def test_backtracking_begins_before_the_step_size_that_was_taken_last():
-    model, sizes = Pendulum(), (0.05, 0.2, 0.5, 1.0)
-    options = HilqrOptions(step_sizes=sizes, line_search="backtracking", sufficient_ratio=1e9)
-    solver = Hilqr(model, options)
-    step = solver.iterate(X0, solver.start(X0, seed()))
-    assert step.candidate == 3 and np.isfinite(step.costs).all()
-    again = solver.iterate(X0, step.trajectory)
-    assert np.isfinite(again.costs).tolist() == [False, False, True, True]
