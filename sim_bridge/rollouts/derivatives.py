@@ -31,13 +31,14 @@ DIFFERENCE = 1e-8  # of states and torques; the study `derivatives` shows which 
 # Two states [q, v] are near where no number differs by more [m, -, rad, m/s, rad/s] ...
 NEAR = np.repeat([0.01, 0.005, 0.01, 0.02, 0.1, 0.3], [3, 4, 12, 3, 3, 12])
 NEAR_FORCE, NEAR_SHARE = 3.0, 0.15  # ... and no foot's force by more than this [N] and this share
+CALM = 0.85  # of a solve's knots must be near for any to be kept
 
 
 class _Kept(NamedTuple):
     """Derivatives of the last trajectory, with the states and forces of which they are."""
 
     start: Array  # (37,) the trajectory's first state
-    calm: bool  # most knots were near when this solve began
+    calm: bool  # enough knots were near when this solve began
     states: Array  # (N, 37)
     forces: Array  # (N, 4) [N]
     A: Array
@@ -136,8 +137,8 @@ class RolloutDerivatives(StepDerivatives):
         """A (N, 36, 36) and B (N, 36, 12) of every knot, as new arrays.
 
         Without `replay`, a knot keeps the derivatives of one that is near it on the last
-        trajectory, with the same feet on the ground. Where most knots were not near when a solve
-        began, as after a push, its later iterations, from the same first state, keep none.
+        trajectory, with the same feet on the ground. A solve in which too few were near when it
+        began, as after a push, keeps none; its iterations begin from the same first state.
         """
         if self._replay:
             return super().linearise(trajectory)
@@ -146,17 +147,17 @@ class RolloutDerivatives(StepDerivatives):
         states, forces = trajectory.states[:knots].copy(), trajectory.aux.copy()
         left = np.ones(knots + 2, dtype=np.bool_)  # whether a knot is to be differentiated
         left[0] = left[-1] = False
-        same_solve = kept is not None and np.array_equal(kept.start, states[0])
-        calm = kept is not None and kept.calm
-        if kept is not None and (calm or not same_solve):
+        calm = False
+        if kept is not None:
+            same_solve = np.array_equal(kept.start, states[0])
             first = int(np.argmin(np.abs((kept.states - states[0]) / NEAR).max(axis=1)))
             near = np.flatnonzero(_near(states, forces, kept.states[first:], kept.forces[first:]))
-            left[1 + near] = False
-            for ours, theirs in ((states, kept.states), (forces, kept.forces), (A, kept.A),
-                                 (B, kept.B)):  # fmt: skip
-                ours[near] = theirs[first + near]
-            if not same_solve:
-                calm = 2 * len(near) > knots
+            calm = kept.calm if same_solve else len(near) > CALM * knots
+            if calm:
+                left[1 + near] = False
+                for ours, theirs in ((states, kept.states), (forces, kept.forces), (A, kept.A),
+                                     (B, kept.B)):  # fmt: skip
+                    ours[near] = theirs[first + near]
         for begin, end in np.flatnonzero(left[1:] != left[:-1]).reshape(-1, 2).tolist():
             self._fill(trajectory, slice(begin, end), A, B)
         self._kept = _Kept(trajectory.states[0].copy(), calm, states, forces, A, B)
