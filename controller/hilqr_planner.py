@@ -59,7 +59,7 @@ class HilqrPlanner(RolloutPlanner):
 
     Attributes:
         line_search: costs of all candidates of the last solve; None before the first one and after
-            one that failed.
+            one that failed or searched no line.
     """
 
     def __init__(
@@ -182,8 +182,10 @@ class HilqrPlanner(RolloutPlanner):
                 self._costs.append(np.append(step.costs, current.trajectory.cost))
             yield (current := Solution(seed.start, step.trajectory, gains, count, status))
 
-    def _searched(self, plan: Plan) -> LineSearch:
+    def _searched(self, plan: Plan) -> LineSearch | None:
         """The line searches of this solve; step size zero is the trajectory before the step."""
+        if not self._costs:
+            return None
         step_sizes = np.array([*self.options.search.step_sizes, 0.0])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)

@@ -143,7 +143,8 @@ class Search(Options, frozen=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
-        enough: an iteration that reduces the cost by a smaller share is the last.
+        enough: an iteration that reduces the cost by a smaller share is the last, and steps that
+            would bring less with 0.3 of what they promise are not tried.
         poor: factor of the last plan's cost from which it has become poor, as after a push, and the
             reference's policy is a seed too; 0: in every solve.
         recovery: most iterations where the last plan has become poor.
@@ -184,6 +185,7 @@ class RealtimeSearch(Search, frozen=True):
     """
 
     iterations: Iterations = 1
+    enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
     recovery: Iterations = 1
     restarts: Dampings = ()
     substeps: Substeps = 1

@@ -48,7 +48,9 @@ class HilqrOptions:
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)
     max_iterations: int = 200
     tolerance: float = 1e-6  # converged when |dJ| of (5.19) at step size one is below it [cost]
-    enough: float = 0.0  # a reduction of the cost by less than this share of it is the last
+    # A reduction of the cost by less than this share of it is the last, and a step that would bring
+    # less with `sufficient_ratio` of its promise is not tried.
+    enough: float = 0.0
     minimum_ratio: float = 1e-4  # actual over expected reduction that a step must reach
     line_search: LineSearch = "exhaustive"
     at_once: int = 1

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltation.hilqr import messages
 from saltation.hilqr.bounds import Box, InputBounds
@@ -262,13 +263,30 @@ class Hilqr:
         return backward_pass(linear, cost, mu_state, mu_input, self.options.variant, box)
 
     def _is_optimal(self, expansion: _Expansion, backward: Backward) -> bool:
-        """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
+        """Whether |dJ| of (5.19) is small without damping, which would shrink it.
+
+        Or whether no step promises enough to be searched for.
+        """
         tolerance = self.options.tolerance
+        if not len(self._candidates(expansion.trajectory, backward)):
+            return True
         if abs(backward.expected_change()) > tolerance:
             return False
         if self.regularisation.mu > 0.0:
             backward = self._backward(expansion)
         return backward.ok and abs(backward.expected_change()) <= tolerance
+
+    def _candidates(self, trajectory: Trajectory, backward: Backward) -> NDArray[np.int64]:
+        """Step sizes that would gain ``enough`` with `sufficient_ratio` of their promise.
+
+        Where all are tried at once, one of them makes the others cheap.
+        """
+        least = self.options.enough * trajectory.cost
+        changes = np.array([backward.expected_change(size) for size in self._step_sizes.tolist()])
+        worth = (self.options.sufficient_ratio * changes <= -least) | (least == 0.0)
+        if self.options.line_search == "exhaustive":
+            worth[:] = worth.any()
+        return np.flatnonzero(worth)
 
     def _line_search(
         self, x0: Array, trajectory: Trajectory, backward: Backward, late: bool
@@ -279,7 +297,7 @@ class Hilqr:
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
-        candidates = np.arange(len(sizes))[LATE if late else slice(None)]
+        candidates = self._candidates(trajectory, backward)[LATE if late else slice(None)]
         one_by_one = range(1, len(candidates))
         stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
         step = _no_step("rejected", trajectory, backward, mu)

@@ -157,9 +157,27 @@ def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, t
 def test_an_iteration_that_gains_less_than_enough_is_the_last():
     model = Pendulum()
     start = Hilqr(model).start(X0, seed())
-    last = list(Hilqr(model, HilqrOptions(enough=1.0)).iterations(X0, start))
+    one = HilqrOptions(enough=1.0, sufficient_ratio=10.0)
+    last = list(Hilqr(model, one).iterations(X0, start))
     assert len(last) == 1 and last[0].status == "improved"
     steps = list(Hilqr(model, HilqrOptions(enough=1e-3)).iterations(X0, start))
     costs = np.array([start.cost, *(step.trajectory.cost for step in steps)])
     gains = -np.diff(costs) / costs[:-1]
     assert gains[-1] < 1e-3 < gains[:-1].min()
+
+
+@pytest.mark.parametrize("tried", [4, 3, 2, 0])
+def test_steps_that_promise_less_than_enough_are_not_tried(tried):
+    sizes, model = (1.0, 0.5, 0.2, 0.05), Pendulum()
+    start = Hilqr(model).start(X0, seed())
+    promises = [-Hilqr(model).iterate(X0, start).backward.expected_change(size) for size in sizes]
+    most = 10.0 * promises[tried - 1] * (0.99 if tried else 40.0)
+    options = HilqrOptions(
+        step_sizes=sizes,
+        enough=most / start.cost,
+        line_search="backtracking",
+        sufficient_ratio=10.0,
+    )
+    step = Hilqr(model, options).iterate(X0, start)
+    assert step.status == ("improved" if tried else "converged")
+    assert tried == (0 if step.costs is None else np.isfinite(step.costs).sum())

@@ -123,6 +123,30 @@ def test_saltation_changes_knots_with_a_landing_alone(trajectory):
     assert not changed[~landings(trajectory)].any()
 
 
+@pytest.mark.parametrize(
+    "first, number, change, kept",
+    [(1, 9, 1e-4, True), (2, 9, 1e-4, True), (1, 9, 0.1, False), (1, 30, 0.5, False),
+     (1, None, 50.0, False), (0, 9, 1e-4, False)],
+    ids=["near", "two knots on", "far joint", "far velocity", "far force", "same solve"],
+)  # fmt: skip
+def test_a_knot_near_one_of_the_last_solve_keeps_its_derivatives(
+    first, number, change, kept, trajectory
+):
+    knot, derivatives = 12, RolloutDerivatives(A1, PERIOD, 2, 1, replay=False)
+    last = derivatives.linearise(trajectory)
+    states, forces = trajectory.states[first:].copy(), trajectory.aux[first:].copy()
+    if number is None:
+        forces[knot] += change * (forces[knot] > 0.0)
+    else:
+        states[knot, number] += change
+    later = Trajectory(states, trajectory.inputs[first:], 0.0, forces)
+    found = derivatives.linearise(later)
+    exact = RolloutDerivatives(A1, PERIOD, 2, 1, replay=False).linearise(later)
+    for ours, theirs, own in ((found.A, last.A, exact.A), (found.B, last.B, exact.B)):
+        assert_array_equal(ours[knot], (theirs[first:] if kept else own)[knot])
+        assert_array_equal(ours[knot + 1 :], theirs[first + knot + 1 :])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it(kind, trajectory):
     derivatives = KINDS[kind](A1, PERIOD, 2, 2)
