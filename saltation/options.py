@@ -22,7 +22,8 @@ def check(owner: Any, positive: str = "", whole: str = "", from_zero: str = "") 
     ):
         for name in names.split():
             value = getattr(owner, name)
-            if not least <= value < float("inf") or (names is whole and value != int(value)):
+            is_number = value is not None and least <= value < float("inf")
+            if not is_number or (names is whole and value != int(value)):
                 raise ValueError(f"{name} {value}: give {asked}")
             if names is whole:
                 vars(owner)[name] = int(value)

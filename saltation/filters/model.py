@@ -87,9 +87,9 @@ class FilterModel:
     process: Mapping[int, ProcessNoise]
     measurements: Mapping[int, Measurement]
     reset_noise: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # W_R (k, k)
-    guard_noise: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of w, a variance
     manifolds: Mapping[int, Manifold] = field(default_factory=dict)  # R^n where there is none
     options: SimulationOptions = field(default_factory=SimulationOptions)
+    guard_noise: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of w, a variance
 
     def __post_init__(self) -> None:
         """Check that every mode has what it needs."""

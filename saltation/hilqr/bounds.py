@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from saltation.arrays import Integers, Pair
 from saltation.systems import Array
 
 ROUNDING = 1e-6  # of a bound: some rollouts work in single precision
@@ -23,7 +25,7 @@ class Box(NamedTuple):
 class InputBounds:
     """low <= u <= high, both (m,); infinite where an input has no bound.
 
-    As ``bounds`` of a solver they hold in every iteration.
+    As ``bounds`` of a solver they hold in every iteration. They are ``Constraints`` too.
     """
 
     low: Array
@@ -49,3 +51,21 @@ class InputBounds:
         """Whether inputs (..., m) are between them, but for rounding."""
         slack = ROUNDING * (1.0 + np.abs(inputs))
         return bool(np.all((inputs >= self.low - slack) & (inputs <= self.high + slack)))
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the bounds, for messages."""
+        count = range(len(self.low))
+        return [*(f"least input {i}" for i in count), *(f"most input {i}" for i in count)]
+
+    def values(self, states: Array, inputs: Array) -> Array:
+        """See `Constraints`; nothing is bounded at the last knot."""
+        excess = np.concatenate((self.low - inputs, inputs - self.high), axis=2)
+        last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
+        return np.concatenate((excess, last), axis=1)
+
+    def jacobians(self, states: Array, inputs: Array, knots: Integers) -> Pair:
+        """See `Constraints`; of states in R^n."""
+        m, count = inputs.shape[1], len(knots)
+        sides = np.concatenate((-np.eye(m), np.eye(m)))
+        return np.zeros((count, 2 * m, states.shape[1])), np.tile(sides, (count, 1, 1))

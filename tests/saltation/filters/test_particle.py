@@ -142,7 +142,7 @@ def test_particles_that_cannot_be_followed_are_dropped_until_none_is_left(compil
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: ParticleOptions(particles=0), "0 particles"),
+        (lambda: ParticleOptions(particles=0), "particles 0"),
         (lambda: ParticleFilter(flow_model(V=0.0), *start()), "positive definite"),
         (lambda: ParticleFilter(flow_model(), *start(spread=-1.0)), "Sigma of mode 1"),
         (lambda: ParticleFilter(flow_model(np.eye(1), manifolds={LEFT: Circle(), RIGHT: Circle()}),

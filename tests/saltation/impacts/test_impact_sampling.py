@@ -116,5 +116,5 @@ def test_an_impact_that_runs_out_of_steps_is_told_with_its_configuration():
     ],
 )
 def test_options_that_cannot_be_sampled_are_refused(change):
-    with pytest.raises(ValueError, match="give a (whole )?number"):
+    with pytest.raises(ValueError, match="give a (whole|finite) number"):
         SamplingOptions(**{"samples": 1, "step": 0.1, **change})
