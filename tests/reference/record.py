@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import saltus as saltus  # before numpy and numba: it chooses BLAS kernels and the cache
+
+# isort: split
 import json
 import logging
 from collections import Counter
@@ -15,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import binding
 
-import saltus as saltus  # before numba compiles: it says where compiled code is kept
 from runtime.messages import encode
 from runtime.recording import Recorder, read_recording
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE

@@ -54,7 +54,7 @@ from tests.saltus.programs import python
     (["bench", "coffee"], ["planner"]),
     (["doctor", "--fix"], ["--fix", "--json"]),
     (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--scheduler"]),
-    (["launch", "sim", "--read-only"], ["are for a robot"]),
+    (["launch", "sim", "--read-only"], ["need a real or emulated robot"]),
     (["config"], ["sim", "push"]),
     (["config", "sim", "--diffs"], ["--diff"]),
     (["config", "sim", "hilqr.cos"], ["accepted in hilqr: knots, "]),

@@ -172,7 +172,7 @@ def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words,
     "arguments, words",
     [
         (["a1", "--mode", "paused"], "cannot be paused"),
-        (["sim", "--dry-run"], "are for a robot"),
+        (["sim", "--dry-run"], "need a real or emulated robot"),
         (["a1-emulated", "--set", "perturbations=[{kind: base_force, at: 1, for: 1, "
           "value: [0, 0, 1]}]"], "emulator.events"),
         (["a1", "--set", "hardware.link.robot_address=robot"], "IPv4"),

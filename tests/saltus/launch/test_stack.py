@@ -81,7 +81,8 @@ def test_lock_step_in_processes(tmp_path, timing):
     assert summary["simulated_s"] == 0.3 and not summary["fell"]
     assert {tick: recorded[tick] for tick in truths} == truths  # to the last bit
     assert sum(topic == "state_covariance" for topic, _ in messages) == 16
-    assert list(searches) == list(range(0, 273, 25) if timing else range(0, 300, 10))
+    assert list(plans) == list(range(0, 273, 25) if timing else range(0, 300, 10))
+    assert len(searches) >= 3  # a solve may search no line
     for topic, own in (("line_search", searches), ("plan", plans)):
         sent = {m.tick: m for name, m in messages if name == topic}
         assert {tick: sent[tick] for tick in own} == own
