@@ -112,8 +112,12 @@ def resident_mb():
 
 
 def peak_mb():
-    """The most memory that this process had since `reset_peak` [MB]."""
-    return 1e-3 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """The most memory that this process had since `reset_peak` [MB].
+
+    `ru_maxrss` begins with that of the process which started this one, and stays.
+    """
+    status = Path("/proc/self/status").read_text()
+    return 1e-3 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 def reset_peak():
