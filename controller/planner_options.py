@@ -30,6 +30,7 @@ RateWeight = Annotated[float, Range("s^2/rad^2", 0.0, 1e6)]
 TorqueWeight = Annotated[float, positive("1/(N m)^2", 1e6)]
 Factor = Annotated[float, Range("-", 0.0, 1e6)]
 Threads = Annotated[int, Range("-", 1, 256)]
+SearchThreads = Annotated[int, Range("-", 0, 256)]
 Knots = Annotated[int, Range("-", 2, 500)]
 Period = Annotated[float, Range("s", 0.001, 0.1)]
 Stiffness = Annotated[float, Range("N m/rad", 0.0, 1000.0)]
@@ -154,8 +155,8 @@ class Search(Options, frozen=True):
             others; "backtracking": one after the other. The last two end where a step reduces the
             cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
-        threads: threads of the physics and of its derivatives, and candidates that are rolled out
-            at once; 0: half of the cores, at most one for each step size.
+        threads: threads of the physics and of its derivatives (rigid ones take one), and candidates
+            that are rolled out at once; 0: half of the cores, at most one for each step size.
     """
 
     iterations: Iterations = 2
@@ -168,7 +169,7 @@ class Search(Options, frozen=True):
     )  # fmt: skip
     line_search: LineSearch = "backtracking"
     substeps: Substeps = 2
-    threads: Annotated[int, Range("-", 0, 256)] = 2
+    threads: SearchThreads = 2
 
     def check(self) -> None:
         """Raise ValueError for what no planner can run on."""
@@ -189,7 +190,7 @@ class RealtimeSearch(Search, frozen=True):
     recovery: Iterations = 1
     restarts: Dampings = ()
     substeps: Substeps = 1
-    threads: Annotated[int, Range("-", 0, 256)] = 0
+    threads: SearchThreads = 0
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
 
     def without_limit(self) -> Search:
@@ -260,7 +261,7 @@ class HilqrSection(SolverOptions, frozen=True):
     def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
         """The options of a planner in this mode."""
         search = self.realtime.without_limit() if mode == "realtime" else self.paused
-        half = (len(os.sched_getaffinity(0)) + 1) // 2  # the tracker has one core of the others
+        half = (len(os.sched_getaffinity(0)) + 1) // 2
         threads = search.threads or min(half, len(search.step_sizes))
         search = msgspec.structs.replace(search, threads=threads)
         shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}

@@ -105,7 +105,6 @@ DriveOption = Annotated[
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
 ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]
-_NAME_WIDTH = 22  # columns of a list
 
 
 def print_catalogue(kind: str, entries: Mapping[str, str], json: bool) -> int:
@@ -113,5 +112,6 @@ def print_catalogue(kind: str, entries: Mapping[str, str], json: bool) -> int:
     if json:
         print_json({kind: entries})
     else:
-        print_lines([f"{name:{_NAME_WIDTH}}{words}" for name, words in entries.items()])
+        width = max(map(len, entries), default=0) + 2
+        print_lines([f"{name:{width}}{words}" for name, words in entries.items()])
     return 0

@@ -174,3 +174,12 @@ def test_defaults_are_blamed_on_the_robots_file(tmp_path, defaults, says):
 @pytest.mark.parametrize("name", ["a1", "go1", "go2"])
 def test_the_robots_of_this_project_pass_their_check(name):
     assert [each for each in check_robot(name) if not each.ok] == []
+
+
+def test_losses_of_joints_that_plans_leave_out_are_named(tmp_path):
+    root = Xml.fromstring(A1.mjcf)
+    for hinge in root.iter("joint"):
+        hinge.set("damping", "2")
+    robot_in(tmp_path, Xml.tostring(root, encoding="unicode"))
+    (losses,) = [each for each in check_robot(str(tmp_path)) if each.check == "losses"]
+    assert losses.ok and "damping up to 2 N m s/rad" in losses.found
