@@ -32,7 +32,7 @@ from saltus.configuration.launch import LaunchConfig, Mode, make_config, write_c
 from saltus.configuration.options import read_mapping
 from saltus.configuration.planners import is_plugin
 from saltus.launch import assembly
-from saltus.launch.plugins import load
+from saltus.launch.plugins import load, source_of
 
 if TYPE_CHECKING:
     from robots.robot import Robot
@@ -94,10 +94,15 @@ def _compile(parts: Sequence[tuple[LaunchConfig, str]]) -> None:
                 running = [child for child in running if child.status is None]
             for child, (config, part) in zip(children, parts, strict=True):
                 if child.status:
-                    raise BadRequest(_failure(child, getattr(config, part, "")))
+                    raise BadRequest(_failure(child, _named(config, part)))
         finally:
             for child in children:
                 child.stop(0.0)
+
+
+def _named(config: LaunchConfig, part: str) -> str:
+    """Name of the planner or the estimator; empty for other parts."""
+    return getattr(config, part) if part in ("planner", "estimator") else ""
 
 
 def _failure(child: Child, name: str) -> str:
@@ -138,7 +143,8 @@ def _marker(config: LaunchConfig, part: str) -> Path:
         "planner": (config.planner, config.rollout, str(config.is_driven)),
     }.get(part, ())  # fmt: skip
     code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
-    seen = "\n".join((part, *chosen, config.connection, sys.version, version("numba"), code))
+    own = repr(source_of(_named(config, part)))  # of a plug-in
+    seen = "\n".join((part, *chosen, own, config.connection, sys.version, version("numba"), code))
     return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 

@@ -42,6 +42,7 @@ def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant)
         assert line.startswith(f"saltus: {file}:Mine: ") and meant in line
 
 
+ROOT = Path(__file__).parents[3]
 BASE = "from controller.planner import Planner\nclass Mine(Planner):\n"
 MAKE, SOLVE = "    def __init__(self, config): {}\n", "    def solve(self, *_): return [][1]\n"
 
@@ -64,3 +65,12 @@ def test_a_planner_that_fails_before_the_robot_moves_shows_where(
     line = shown.strip().splitlines()[-1]
     assert line.startswith(f"saltus: {file}:Mine failed before the robot moved: ") and meant in line
     assert traceback in shown and ("Traceback" in shown) == bool(traceback)
+
+
+def test_a_planner_that_is_edited_is_tried_again(tmp_path, capsys):
+    file, example = tmp_path / "mine.py", ROOT / "examples" / "my_planner.py"
+    file.write_text(example.read_text())
+    launch = ["launch", "stand", "--duration", "0.1", "--set", f"planner={file}:Player"]
+    assert run(launch) == 0
+    file.write_text(example.read_text().replace("self._count += 1", "self._count += 1 / 0"))
+    assert run(launch) == BAD_REQUEST and "in solve" in capsys.readouterr().err
