@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saltation.arrays import Integers, Pair, Shape
+from saltation.arrays import Integers, Pair
 from saltation.compiled.runge_kutta import dense_states
 from saltation.compiled.step import STEP, Log
 from saltation.events import EventRecord, Status
@@ -89,7 +89,7 @@ class RunDerivatives(NamedTuple):
     message: str
 
     @staticmethod
-    def of(path: PathDerivatives, n: int, inputs: Shape, k: int) -> RunDerivatives:
+    def of(path: PathDerivatives, n: int, inputs: tuple[int, ...], k: int) -> RunDerivatives:
         """Split the columns of a path: n of the start, and m + k of each of N inputs."""
         N, m = inputs
         parts: list[Any] = []

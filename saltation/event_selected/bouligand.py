@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from saltation.arrays import Shape
 from saltation.saltations import saltation_matrix
 from saltation.systems import Array
 
@@ -34,13 +33,13 @@ class Image(NamedTuple):
     """Image of a perturbation, and the order of the guards that it brings about."""
 
     image: Array  # (n,)
-    order: Shape
+    order: tuple[int, ...]
 
 
 class Piece(NamedTuple):
     """The derivative for perturbations that make the guards be crossed in one order."""
 
-    order: Shape
+    order: tuple[int, ...]
     matrix: Array  # (n, n) Xi of the last guard @ ... @ Xi of the first
     direction: Array  # (n,) of length 1, a perturbation in the piece's cone
 
@@ -98,7 +97,9 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
     return pieces
 
 
-def _extend(corner: Corner, order: Shape, matrix: Array, cone: Array, pieces: list[Piece]) -> None:
+def _extend(
+    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, pieces: list[Piece]
+) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)
     if direction is None:

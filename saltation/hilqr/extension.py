@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Shape
 from saltation.compiled.limits import Limits
 from saltation.compiled.policies import Reference, reference_at
 from saltation.compiled.system import native_tables
@@ -32,7 +31,7 @@ class KnotEvent(NamedTuple):
 class Modes(NamedTuple):
     """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
 
-    knots: Shape  # (N+1,)
+    knots: tuple[int, ...]  # (N+1,)
     events: tuple[KnotEvent, ...]  # in order of time
 
 

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from saltation.arrays import Integers
 from saltation.hilqr import messages
 from saltation.hilqr.bounds import Box, InputBounds
 from saltation.hilqr.options import HilqrOptions, Regularisation
@@ -276,7 +276,7 @@ class Hilqr:
             backward = self._backward(expansion)
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
-    def _candidates(self, trajectory: Trajectory, backward: Backward) -> NDArray[np.int64]:
+    def _candidates(self, trajectory: Trajectory, backward: Backward) -> Integers:
         """Step sizes that would gain ``enough`` with `sufficient_ratio` of their promise.
 
         Where all are tried at once, one of them makes the others cheap.

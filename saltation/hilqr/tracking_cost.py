@@ -81,7 +81,7 @@ class HybridReference:
 
 
 class _Run(NamedTuple):
-    """Integers of a candidate between two of its events."""
+    """Knots of a candidate between two of its events."""
 
     ordinal: int  # events before it
     mode: int
