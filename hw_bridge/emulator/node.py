@@ -45,6 +45,7 @@ class EmulatorLoop:
         self._command_size = wire_of(robot).command.itemsize
         self._client: Address | None = None
         self._still = 0
+        posture_of(plant.truth(), self._stand_height)  # compiles what the report needs
 
     @property
     def over(self) -> bool:
