@@ -29,9 +29,9 @@ from hw_bridge.emulator.options import (
     VelocityPush,
 )
 from hw_bridge.emulator.state_frame import StateFrame
-from hw_bridge.wire.frame import WireError
+from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL, wire_of
-from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from hw_bridge.wire.low_command import LowCommand, read_low_command
 from robots.conventions import FALLEN_TILT
 from robots.robot import Robot
 from robots.rotations import tilt_of
@@ -254,11 +254,10 @@ class Firmware:
 
     def _believed(self, frame: bytes) -> LowCommand | None:
         """The command of a good frame; others are counted."""
-        try:
-            command = decode_low_command(self._wire, frame)
-        except WireError as error:
-            self.refused[error.fault] += 1
+        if fault := frame_fault(frame, self._wire.command.itemsize):
+            self.refused[fault] += 1
             return None
+        command = read_low_command(self._wire, frame)
         if command.header.level_flag != LOW_LEVEL:
             self.refused["level"] += 1
             return None
