@@ -17,8 +17,6 @@ import msgspec
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.options import LinkOptions
 
-__all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
-
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken

@@ -11,7 +11,8 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from runtime.endpoints import CurveKeys, EndpointInUse, make_room, socket_file
+from runtime.endpoints import EndpointInUse, make_room, socket_file
+from runtime.key_files import CurveKeys
 from runtime.server_address import check_address, is_local
 
 MOST_BYTES = 256 * 2**20  # of a frame; a peer that sends a larger one is disconnected

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from runtime import exchange
-from runtime.endpoints import CurveKeys, EndpointInUse
+from runtime.endpoints import EndpointInUse
 from runtime.exchange import Requester, Responder
+from runtime.key_files import CurveKeys
 from runtime.server_address import check_address, is_local
 from tests.refusals import refusal
 
@@ -181,7 +182,7 @@ BEYOND = ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"]
     *((end, (address,), "beyond this machine") for end in (Requester, Responder)
       for address in BEYOND),
     (Requester, ("tcp://127.0.0.1:1", "short"), "key"),
-    (Responder, (FREE, CurveKeys("short")), "key"),
+    (Responder, (FREE, CurveKeys("short", "")), "key"),
     (Responder, ("ipc:///proc/none/s",), "cannot bind"),
     (Responder, (f"ipc:///{'x' * 200}",), "cannot bind"),
     (Requester, (f"ipc:///{'x' * 200}",), "cannot connect"),
