@@ -23,6 +23,7 @@ from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]
 Share = Annotated[float, Range("-", 0.0, 1.0)]
+Delay = Annotated[float, Range("s", 0.0, 10.0)]
 Word = Annotated[int, Range("-", 0, 2**32 - 1)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
 
@@ -165,9 +166,9 @@ class NetworkOptions(Options, frozen=True):
     loss: Share = 0.0
     duplicate: Share = 0.0
     reorder: Share = 0.0
-    reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
+    reorder_s: Delay = 0.003
     corrupt: Share = 0.0
-    jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
+    jitter_s: Delay = 0.0
     seed: Word = 0
 
 

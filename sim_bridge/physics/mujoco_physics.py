@@ -72,7 +72,7 @@ class MujocoPhysics:
         """Take the pose of a start, at rest; returns the command (5, 12) until the first one.
 
         Args:
-            start: one of `sim_bridge.options.STARTS`.
+            start: posture of `StartOptions`.
             normal: of the ground at the origin (3).
         """
         if start == "stand":
