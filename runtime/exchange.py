@@ -134,16 +134,11 @@ class Requester(AbstractContextManager["Requester"]):
                 return None
             self._poller.poll(milliseconds(remaining))
 
-    def drop_unread(self) -> int:
-        """Drop the frames that have come and were not taken; returns how many."""
-        dropped = 0
-        while dropped < MOST_DROPPED:
-            try:
+    def drop_unread(self) -> None:
+        """Drop the frames that have come and were not taken."""
+        with suppress(zmq.Again):
+            for _ in range(MOST_DROPPED):
                 self._socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                break
-            dropped += 1
-        return dropped
 
     def close(self) -> None:
         """Close, what is unsent lost; a second time does nothing."""

@@ -54,7 +54,7 @@ class ServerOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Raise ValueError for times out of range and for what is no address."""
-        if not self.address.startswith(("tcp://", "ipc://")):
+        if self.address and not self.address.startswith(("tcp://", "ipc://")):
             raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
 
 
@@ -140,9 +140,6 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
 
     address: str = ""
 
-    def check(self) -> None:
-        """Accept an empty address, which the engine completes."""
-
 
 class StartOptions(Options, frozen=True):
     """Start of the simulated robot, in the world of its IMU.
@@ -212,10 +209,6 @@ class SimulationOptions(Options, frozen=True):
             raise ValueError(
                 f"timestep is {self.timestep:g}; give {TICK:g} s divided by a whole number"
             )
-        try:
-            self.physics_server  # noqa: B018  it checks itself
-        except ValueError as error:
-            raise ValueError(f"server.{error}") from None
 
     @property
     def steps_per_tick(self) -> int:
@@ -225,8 +218,5 @@ class SimulationOptions(Options, frozen=True):
     @property
     def physics_server(self) -> ServerOptions:
         """The engine's server, its address complete; of no use with mujoco."""
-        given, usual = self.server, ENGINES[self.engine] or ENGINES["remote"]
-        return ServerOptions(
-            address=given.address or usual, key_file=given.key_file, timeout=given.timeout,
-            patience=given.patience, retry=given.retry,
-        )  # fmt: skip
+        address = self.server.address or ENGINES[self.engine] or SERVER_ADDRESS
+        return msgspec.structs.replace(self.server, address=address)
