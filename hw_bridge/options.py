@@ -355,11 +355,11 @@ class LinkOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        robot = _address("robot_address", self.robot_address, "such as 192.168.123.10")
+        robot = ipv4_address("robot_address", self.robot_address, "such as 192.168.123.10")
         if robot.is_unspecified or robot.is_multicast or int(robot) == 0xFFFFFFFF:
             raise ValueError(f"robot_address is {robot}; give that of one machine")
         if self.local_address != AUTO:
-            _address("local_address", self.local_address, f"or {AUTO!r}")
+            ipv4_address("local_address", self.local_address, f"or {AUTO!r}")
 
     @property
     def robot(self) -> tuple[str, int]:
@@ -378,7 +378,8 @@ class LinkOptions(Options, frozen=True):
         return _facing(self.robot), self.local_port
 
 
-def _address(option: str, text: str, accepted: str) -> IPv4Address:
+def ipv4_address(option: str, text: str, accepted: str) -> IPv4Address:
+    """The address that an option names. Raises ValueError, which says what else is `accepted`."""
     try:
         return IPv4Address(text)
     except ValueError:

@@ -11,11 +11,11 @@ received [s]::
 A motor is named as in FR_hip, or given as its index 0 to 11.
 """
 
-import ipaddress
 from typing import Annotated, Literal
 
 import msgspec
 
+from hw_bridge.options import ipv4_address
 from hw_bridge.wire.layout import LOW_LEVEL, Header
 from hw_bridge.wire.remote import encode_remote
 from robots.conventions import JOINT_NAMES
@@ -207,10 +207,7 @@ class EmulatorOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        try:
-            ipaddress.IPv4Address(self.address)
-        except ValueError:
-            raise ValueError(f"address is {self.address!r}; give an IPv4 address") from None
+        ipv4_address("address", self.address, "such as 127.0.0.1")
 
     @property
     def header(self) -> Header:
