@@ -27,6 +27,8 @@ Damping = Annotated[float, positive("N m s/rad", 100.0)]
 Speed = Annotated[float, positive("rad/s", 21.0)]
 Input = Annotated[int, Range("-", 0, 255)]  # number of a gamepad's axis or button
 Velocity = Annotated[float, Range("m/s", 0.0, 5.0)]
+Port = Annotated[int, Range("-", 0, 65535)]
+Domain = Annotated[int, Range("-", 0, 230)]
 VelocityStep = Annotated[float, positive("m/s", 5.0)]
 VelocityLimit = Annotated[float, positive("rad/s", 100.0)]
 Power = Annotated[float, positive("W", 1000.0)]
@@ -349,8 +351,8 @@ class LinkOptions(Options, frozen=True):
     robot_address: str = "192.168.123.10"
     robot_port: Annotated[int, Range("-", 1, 65535)] = 8007
     local_address: str = AUTO
-    local_port: Annotated[int, Range("-", 0, 65535)] = 8080
-    domain: Annotated[int, Range("-", 0, 230)] = 0
+    local_port: Port = 8080
+    domain: Domain = 0
     take_over: Literal["refuse", "release"] = "refuse"
 
     def check(self) -> None:

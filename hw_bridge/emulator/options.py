@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from hw_bridge.options import ipv4_address
+from hw_bridge.options import Domain, Port, ipv4_address
 from hw_bridge.wire.layout import LOW_LEVEL, Header
 from hw_bridge.wire.remote import encode_remote
 from robots.conventions import JOINT_NAMES
@@ -193,8 +193,8 @@ class EmulatorOptions(Options, frozen=True):
     """
 
     address: str = "127.0.0.1"
-    port: Annotated[int, Range("-", 0, 65535)] = 8007
-    domain: Annotated[int, Range("-", 0, 230)] = 0
+    port: Port = 8007
+    domain: Domain = 0
     reply: Literal["per_command", "stream"] = "per_command"
     robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
     serial: Word = 20211207
