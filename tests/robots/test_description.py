@@ -40,19 +40,14 @@ def test_masses_are_the_published_ones(quadruped, model, mj_model):
 
 
 def test_parts_touch_the_floor_and_never_each_other(quadruped):
-    for body_collisions in (True, False):
-        mj_model = load_mujoco(quadruped, body_collisions=body_collisions)
-        floor = mj_model.geom("floor").id
-        con = [
-            (mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)
-        ]
-        for i in range(mj_model.ngeom):
-            for j in range(i):
-                collide = con[i][0] & con[j][1] or con[j][0] & con[i][1]
-                other = i if j == floor else j
-                group = mj_model.geom_group[other]
-                expected = floor in (i, j) and (group == 1 or (group == 3 and body_collisions))
-                assert bool(collide) == expected
+    mj_model = load_mujoco(quadruped)
+    floor = mj_model.geom("floor").id
+    con = [(mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)]
+    for i in range(mj_model.ngeom):
+        for j in range(i):
+            collide = con[i][0] & con[j][1] or con[j][0] & con[i][1]
+            group = mj_model.geom_group[i if j == floor else j]
+            assert bool(collide) == (floor in (i, j) and group in (1, 3))
 
 
 def test_standing_robot_carries_its_weight_on_touch_sensors(quadruped, mj_model):
