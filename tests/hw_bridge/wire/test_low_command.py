@@ -15,7 +15,6 @@ from hw_bridge.wire.low_command import (
     LowCommandEncoder,
     Setpoints,
     cut_gains,
-    damping,
     no_torque,
     read_low_command,
 )
@@ -90,12 +89,3 @@ def test_the_law_gives_at_the_measured_joints_what_it_gave_and_the_wire_loses_a_
     assert (sent.kp == cut.kp).all() and (sent.kd == cut.kd).all()
     lost = np.abs(sent.torque(q, dq) - asked.torque(q, dq))
     assert lost.max() < 1.0 / 256.0 + 1e-3  # float32 of q and dq adds a little
-
-
-def test_the_motors_law_and_damping():
-    q_target, dq_target, kp, kd, tau, q, dq = np.random.default_rng(0).normal(size=(7, 12))
-    asked = Setpoints(q_target, dq_target, kp, kd, tau)
-    law = tau + kp * (q_target - q) + kd * (dq_target - dq)
-    assert np.allclose(asked.torque(q, dq), law, atol=1e-12)
-    assert np.allclose(damping(2.5).torque(q, dq), -2.5 * dq)
-    assert not no_torque().torque(q, dq).any()
