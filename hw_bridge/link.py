@@ -17,8 +17,6 @@ import msgspec
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.options import LinkOptions
 
-__all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
-
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken
@@ -63,7 +61,6 @@ class UdpLink:
         local: address and port that it listens on.
         robot: address and port that it sends to.
         send_errors: frames that the kernel did not take; the first is one log line.
-        receive_errors: errors while receiving, other than that nothing was there.
     """
 
     def __init__(self, options: LinkOptions, hears_all: bool = False) -> None:
@@ -77,7 +74,7 @@ class UdpLink:
             ValueError: no address faces the robot, or the address or port cannot be had.
         """
         self.robot = options.robot
-        self.send_errors = self.receive_errors = 0
+        self.send_errors = 0
         self._buffer = memoryview(bytearray(LONGEST))
         self._parts = [self._buffer]
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -140,8 +137,7 @@ class UdpLink:
                 size, stamps, _, sender = self._socket.recvmsg_into(self._parts, _ANCILLARY)
             except ConnectionRefusedError:  # no listener when a frame was sent: once more
                 continue
-            except OSError as error:
-                self.receive_errors += error.errno not in (errno.EAGAIN, errno.EINTR)
+            except OSError:  # nothing is there any more, or the socket is closed
                 self._earliest = max(now, self._earliest)
                 break
             waited = 0.0

@@ -25,7 +25,14 @@ Hour = Annotated[float, positive("s", 3600.0)]
 Stiffness = Annotated[float, positive("N m/rad", 1000.0)]
 Damping = Annotated[float, positive("N m s/rad", 100.0)]
 Speed = Annotated[float, positive("rad/s", 21.0)]
-INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
+Input = Annotated[int, Range("-", 0, 255)]  # number of a gamepad's axis or button
+Velocity = Annotated[float, Range("m/s", 0.0, 5.0)]
+Port = Annotated[int, Range("-", 0, 65535)]
+Domain = Annotated[int, Range("-", 0, 230)]
+VelocityStep = Annotated[float, positive("m/s", 5.0)]
+VelocityLimit = Annotated[float, positive("rad/s", 100.0)]
+Power = Annotated[float, positive("W", 1000.0)]
+Temperature = Annotated[float, positive("deg C", 80.0)]
 
 
 class GamepadButtons(Options, frozen=True):
@@ -41,10 +48,10 @@ class GamepadButtons(Options, frozen=True):
         stop: any of these stops the robot.
     """
 
-    stand_up: Annotated[int, INPUT] = 7
-    run: Annotated[int, INPUT] = 0
-    sit_down: Annotated[int, INPUT] = 2
-    stop: Annotated[tuple[int, ...], INPUT] = (1, 4, 5)
+    stand_up: Input = 7
+    run: Input = 0
+    sit_down: Input = 2
+    stop: tuple[Input, ...] = (1, 4, 5)
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -96,8 +103,8 @@ class KeyOptions(Options, frozen=True):
         height: step of the trunk's height.
     """
 
-    forward: Annotated[float, positive("m/s", 5.0)] = 0.1
-    left: Annotated[float, positive("m/s", 5.0)] = 0.05
+    forward: VelocityStep = 0.1
+    left: VelocityStep = 0.05
     yaw_rate: Annotated[float, positive("rad/s", 10.0)] = 0.2
     height: Annotated[float, positive("m", 1.0)] = 0.01
 
@@ -113,8 +120,8 @@ class StickOptions(Options, frozen=True):
         gait: one of stand, walk, trot, bound, or auto: chosen by speed.
     """
 
-    forward: Annotated[float, Range("m/s", 0.0, 5.0)] = 1.0
-    left: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.3
+    forward: Velocity = 1.0
+    left: Velocity = 0.3
     yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)] = 1.0
     dead_zone: Annotated[float, Range("-", 0.0, 0.99)] = 0.1
     gait: Gait = "auto"
@@ -135,11 +142,11 @@ class GamepadOptions(Options, frozen=True):
             (`hardware.operator.gamepad_buttons`).
     """
 
-    forward: Annotated[int, INPUT] = 1
-    left: Annotated[int, INPUT] = 0
-    turn: Annotated[int, INPUT] = 3
-    dead_man_axis: Annotated[int, INPUT] | None = 2
-    dead_man_button: Annotated[int, INPUT] | None = None
+    forward: Input = 1
+    left: Input = 0
+    turn: Input = 3
+    dead_man_axis: Input | None = 2
+    dead_man_button: Input | None = None
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -218,9 +225,9 @@ class HardwareSafetyOptions(Options, frozen=True):
 
     torque_limit: Annotated[float, positive("N m", LARGEST_TORQUE)] | None = None
     torque_slew: Annotated[float, positive("N m/s", 1e9)] = 20_000.0
-    velocity_limit: Annotated[float, positive("rad/s", 100.0)] | None = None
-    motor_power: Annotated[float, positive("W", 1000.0)] = 400.0
-    total_power: Annotated[float, positive("W", 1000.0)] = 800.0
+    velocity_limit: VelocityLimit | None = None
+    motor_power: Power = 400.0
+    total_power: Power = 800.0
     kp_max: Stiffness = 300.0
     kd_max: Damping = 10.0
     command_age_max_s: Moment = 0.03
@@ -228,10 +235,10 @@ class HardwareSafetyOptions(Options, frozen=True):
     state_age_max_s: Moment = 0.1
     tilt_max: Annotated[float, positive("rad", math.pi)] = FALLEN_TILT
     excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
-    velocity_stop: Annotated[float, positive("rad/s", 100.0)] | None = None
+    velocity_stop: VelocityLimit | None = None
     power_stop: Annotated[float, positive("W", 2000.0)] = 1000.0
-    temperature_warn: Annotated[float, positive("deg C", 80.0)] = 50.0
-    temperature_stop: Annotated[float, positive("deg C", 80.0)] = 60.0
+    temperature_warn: Temperature = 50.0
+    temperature_stop: Temperature = 60.0
     jam_torque: Annotated[float, positive("N m", 100.0)] = 20.0
 
     def check(self) -> None:
@@ -344,17 +351,17 @@ class LinkOptions(Options, frozen=True):
     robot_address: str = "192.168.123.10"
     robot_port: Annotated[int, Range("-", 1, 65535)] = 8007
     local_address: str = AUTO
-    local_port: Annotated[int, Range("-", 0, 65535)] = 8080
-    domain: Annotated[int, Range("-", 0, 230)] = 0
+    local_port: Port = 8080
+    domain: Domain = 0
     take_over: Literal["refuse", "release"] = "refuse"
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        robot = _address("robot_address", self.robot_address, "such as 192.168.123.10")
+        robot = ipv4_address("robot_address", self.robot_address, "such as 192.168.123.10")
         if robot.is_unspecified or robot.is_multicast or int(robot) == 0xFFFFFFFF:
             raise ValueError(f"robot_address is {robot}; give that of one machine")
         if self.local_address != AUTO:
-            _address("local_address", self.local_address, f"or {AUTO!r}")
+            ipv4_address("local_address", self.local_address, f"or {AUTO!r}")
 
     @property
     def robot(self) -> tuple[str, int]:
@@ -373,7 +380,8 @@ class LinkOptions(Options, frozen=True):
         return _facing(self.robot), self.local_port
 
 
-def _address(option: str, text: str, accepted: str) -> IPv4Address:
+def ipv4_address(option: str, text: str, accepted: str) -> IPv4Address:
+    """The address that an option names. Raises ValueError, which says what else is `accepted`."""
     try:
         return IPv4Address(text)
     except ValueError:

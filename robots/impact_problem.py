@@ -25,7 +25,6 @@ def contact_problem(
     robot: Robot,
     q: Array,
     feet: Sequence[str],
-    friction: float = FRICTION,
     directions: int = 8,
 ) -> ContactProblem:
     """Return the impact of `feet` on the level ground at q: (30), (34) of Halm and Posa.
@@ -37,13 +36,12 @@ def contact_problem(
     Args:
         q: configuration (19).
         feet: of FR, FL, RR, RL, one or more: the contacts, in this order.
-        friction: coefficient of all feet.
         directions: of friction at each foot, evenly around the normal; even, from 4 on.
 
     Raises:
         ValueError: `feet` is empty, names a foot twice or one that there is not; q has no 19 finite
             numbers or no unit quaternion; the knee of one of `feet` is straight, so that the leg
-            cannot follow the impact; or `friction` is negative.
+            cannot follow the impact.
     """
     q = np.asarray(q, dtype=np.float64)
     name = f"{robot.label} on {', '.join(feet) or 'no foot'}"
@@ -59,7 +57,7 @@ def contact_problem(
         centre = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
         J[i] = centre[:3] - skew(lowest) @ centre[3:]
     return ContactProblem.spatial(
-        M, J[:, 2], J[:, :2], friction, tuple(feet), name, directions
+        M, J[:, 2], J[:, :2], FRICTION, tuple(feet), name, directions
     )  # fmt: skip
 
 

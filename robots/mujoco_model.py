@@ -46,7 +46,6 @@ _write_no_log_file()
 def load_mujoco(
     robot: Robot,
     timestep: float = 0.001,
-    body_collisions: bool = True,
     ground: Ground | None = None,
     meshes: bool = False,
 ) -> mujoco.MjModel:
@@ -55,8 +54,6 @@ def load_mujoco(
     Args:
         robot: to be loaded.
         timestep: physics step [s].
-        body_collisions: whether trunk, thighs and calves touch the ground too; a planner's
-            rollouts, which only need the feet, are faster without.
         ground: None for the level floor z = 0.
         meshes: whether the model is to be looked at.
     """
@@ -64,8 +61,6 @@ def load_mujoco(
     add_geoms(spec, ground or make_ground())
     model = spec.compile()
     model.opt.timestep = timestep
-    if not body_collisions:
-        model.geom_conaffinity[model.geom_group == 3] = 0
     return model
 
 

@@ -11,13 +11,11 @@ from typing import Any
 import zmq
 
 from runtime.channels import HERE, Publisher, Subscriber
-from runtime.endpoints import CurveKeys, EndpointInUse, Endpoints, make_room, socket_file
+from runtime.endpoints import EndpointInUse, Endpoints, make_room, socket_file
 from runtime.realtime import priority_above
 from runtime.rows import RowReader, RowWriter
 from runtime.topics import Topic
 from runtime.wire import MessageT
-
-__all__ = ["Bus", "CurveKeys", "EndpointInUse", "Endpoints", "Publisher", "Subscriber"]
 
 QUEUE_S = 2.0  # of a topic's messages kept for a consumer that is behind [s]
 RECORDER_QUEUE_S = 30.0  # the same, at the consumer that keeps every message [s]
@@ -45,12 +43,6 @@ class Bus(AbstractContextManager["Bus"]):
         socket = self._socket(zmq.XPUB)
         socket.xpub_verboser = True  # report every subscriber that comes and goes, to count them
         socket.sndhwm = max(100, int(QUEUE_S * topic.rate_hz))
-        keys = self._endpoints.keys
-        if keys is not None:
-            if not keys.secret:
-                raise ValueError(f"{address}: a publisher needs keys with the secret half")
-            socket.curve_server = True
-            socket.curve_secretkey = keys.secret.encode()
         try:
             socket.bind(address)
         except zmq.ZMQError as error:
@@ -76,10 +68,6 @@ class Bus(AbstractContextManager["Bus"]):
         """
         socket = self._socket(zmq.SUB)
         socket.rcvhwm = max(100, int((QUEUE_S if conflate else RECORDER_QUEUE_S) * topic.rate_hz))
-        keys = self._endpoints.keys
-        if keys is not None:
-            socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
-            socket.curve_serverkey = keys.public.encode()
         socket.reconnect_ivl = RECONNECT_MS
         link = self._endpoints.link(topic)
         rows = None if link is None else RowReader(topic.message, link)

@@ -1,4 +1,4 @@
-"""Addresses of topics: socket files on one host, TCP ports with CURVE keys beyond it."""
+"""Addresses of topics: socket files, or TCP ports of this host."""
 
 import os
 import socket
@@ -6,8 +6,6 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import zmq
 
 from runtime.rows import AVAILABLE
 from runtime.server_address import check_address
@@ -26,30 +24,12 @@ class EndpointInUse(RuntimeError):
 
 
 @dataclass(frozen=True)
-class CurveKeys:
-    """A CURVE key pair (Z85 text) that all publishers of a run share.
-
-    `public` admits a subscriber, so share it only with those; a host that publishes needs `secret`.
-    """
-
-    public: str
-    secret: str = ""
-
-    @classmethod
-    def generate(cls) -> "CurveKeys":
-        """A fresh random pair."""
-        public, secret = zmq.curve_keypair()
-        return cls(public.decode(), secret.decode())
-
-
-@dataclass(frozen=True)
 class Endpoints:
     """The address of each topic; make one with `Endpoints.ipc` or `Endpoints.tcp`."""
 
     folder: Path | None = None
     host: str = ""
     base_port: int = 0
-    keys: CurveKeys | None = None
     has_rows: bool = False
 
     @classmethod
@@ -64,14 +44,14 @@ class Endpoints:
         return endpoints
 
     @classmethod
-    def tcp(cls, host: str, base_port: int, keys: CurveKeys | None = None) -> "Endpoints":
+    def tcp(cls, host: str, base_port: int) -> "Endpoints":
         """Ports from `base_port` on, in the order of the topic table.
 
-        Raises ValueError for an address other than loopback without keys.
+        Raises ValueError for an address other than loopback: nothing is encrypted.
         """
         host = "127.0.0.1" if host == "localhost" else f"[{host}]" if ":" in host else host
-        check_address(f"tcp://{host}:{base_port}", keys is not None, "keys")
-        return cls(host=host, base_port=base_port, keys=keys)
+        check_address(f"tcp://{host}:{base_port}", False, "a host on it")
+        return cls(host=host, base_port=base_port)
 
     def link(self, topic: Topic[Any]) -> Path | None:
         """Path that names the shared memory of `topic`; None where it has none."""

@@ -11,7 +11,8 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from runtime.endpoints import CurveKeys, EndpointInUse, make_room, socket_file
+from runtime.endpoints import EndpointInUse, make_room, socket_file
+from runtime.key_files import CurveKeys
 from runtime.server_address import check_address, is_local
 
 MOST_BYTES = 256 * 2**20  # of a frame; a peer that sends a larger one is disconnected
@@ -133,16 +134,11 @@ class Requester(AbstractContextManager["Requester"]):
                 return None
             self._poller.poll(milliseconds(remaining))
 
-    def drop_unread(self) -> int:
-        """Drop the frames that have come and were not taken; returns how many."""
-        dropped = 0
-        while dropped < MOST_DROPPED:
-            try:
+    def drop_unread(self) -> None:
+        """Drop the frames that have come and were not taken."""
+        with suppress(zmq.Again):
+            for _ in range(MOST_DROPPED):
                 self._socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                break
-            dropped += 1
-        return dropped
 
     def close(self) -> None:
         """Close, what is unsent lost; a second time does nothing."""

@@ -8,14 +8,27 @@ written for their owner alone; a secret half that others may read is refused, as
 import os
 import shlex
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 import zmq
 
-from runtime.endpoints import CurveKeys
-
 PUBLIC, SECRET = "saltus-public-key", "saltus-secret-key"  # first word of the line; then the key
 PUBLIC_SUFFIX = ".pub"
+
+
+@dataclass(frozen=True)
+class CurveKeys:
+    """A CURVE key pair (Z85 text): `public` admits clients, `secret` is the server's."""
+
+    public: str
+    secret: str
+
+    @classmethod
+    def generate(cls) -> "CurveKeys":
+        """A fresh random pair."""
+        public, secret = zmq.curve_keypair()
+        return cls(public.decode(), secret.decode())
 
 
 def public_file(secret_file: Path) -> Path:

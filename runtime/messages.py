@@ -10,27 +10,9 @@ import msgspec
 import numpy as np
 
 from runtime.checked import Array, Message, Shape
-from runtime.wire import DecodeError, decode, encode
-
-__all__ = [
-    "Command",
-    "DecodeError",
-    "GroundTruth",
-    "LineSearch",
-    "Message",
-    "MotorCommand",
-    "Pace",
-    "Plan",
-    "PlanOutline",
-    "Push",
-    "RobotStatus",
-    "SensorReading",
-    "StateCovariance",
-    "StateEstimate",
-    "Tuning",
-    "decode",
-    "encode",
-]
+from runtime.wire import DecodeError as DecodeError
+from runtime.wire import decode as decode
+from runtime.wire import encode as encode
 
 Vector3 = Annotated[Array, Shape(3)]
 PerFoot = Annotated[Array, Shape(4)]

@@ -37,13 +37,9 @@ class StopFlag(AbstractContextManager["StopFlag"]):
         """Ask to stop."""
         self._stopped = True
 
-    def restore(self) -> None:
-        """Give the signals back to the handlers they had before."""
+    def __exit__(self, *_: Any) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
-
-    def __exit__(self, *_: Any) -> None:
-        self.restore()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopped = True

@@ -15,9 +15,9 @@ import numpy as np
 
 from robots.robot import Robot
 from robots.terrain import Ground
-from runtime.endpoints import CurveKeys, EndpointInUse
+from runtime.endpoints import EndpointInUse
 from runtime.exchange import Responder
-from runtime.key_files import make_key_files, read_secret
+from runtime.key_files import CurveKeys, make_key_files, read_secret
 from runtime.server_address import check_address
 from saltation.hilqr import Policies
 from saltus.common.errors import BadRequest, refusing

@@ -189,15 +189,10 @@ def run(
     """
     loop = _Loop(simulation, bus, clock, duration, options or SimulationNodeOptions())
     status = loop.live(stop) if loop.connect(stop) else "no_subscriber"
-    return _report(loop, simulation, clock, "stopped" if stop() else status)
-
-
-def _report(loop: _Loop, simulation: SimulatedRobot, clock: Clock, status: str) -> dict[str, Any]:
-    q = simulation.truth().q
-    statistics = clock.statistics()
+    q, statistics = simulation.truth().q, clock.statistics()
     pushes = loop.pushes.counts if loop.pushes else None
     return {
-        "status": status,
+        "status": "stopped" if stop() else status,
         "loss": simulation.loss,
         "ticks": simulation.tick,
         "simulated_s": simulation.time,

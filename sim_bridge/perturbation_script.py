@@ -1,11 +1,12 @@
 """Plays a list of perturbations into the simulation, tick by tick."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim_bridge.perturbations import (
     BaseForce,
@@ -16,23 +17,10 @@ from sim_bridge.perturbations import (
     start_time,
 )
 
+if TYPE_CHECKING:
+    from sim_bridge.simulated_robot import SimulatedRobot
+
 TICK = 0.001  # [s], the stack's tick
-
-
-class Perturbable(Protocol):
-    """A simulated robot as a script perturbs it."""
-
-    def add_base_velocity(self, velocity_in_world: NDArray[np.float64]) -> None:
-        """Add a (3) velocity [m/s] to the trunk's."""
-        ...
-
-    def push_base(self, force_in_world: NDArray[np.float64]) -> None:
-        """Set the (3) force [N] on the trunk's centre of mass from now on."""
-        ...
-
-    def block_motors(self, blocked: bool) -> None:
-        """Take the motors' torque away, or give it back, from now on."""
-        ...
 
 
 class _Window(NamedTuple):
@@ -103,7 +91,7 @@ class PerturbationScript:
         """The first tick from `tick` on at which something begins or ends; inf without one."""
         return min((window.edge(tick) for window in self._windows), default=math.inf)
 
-    def apply(self, simulation: Perturbable, tick: int) -> None:
+    def apply(self, simulation: SimulatedRobot, tick: int) -> None:
         """Do to the simulation what begins or ends at `tick`; nothing on other ticks."""
         if self.due(tick) > tick:
             return

@@ -6,12 +6,11 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from robots.terrain import Ground
-from runtime.checked import Array
 from runtime.physics_messages import (
     PROTOCOL,
     GroundReply,
@@ -29,10 +28,11 @@ from runtime.physics_messages import (
 )
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import fault_of, from_request, name_of, name_of_solids
-from sim_bridge.rollouts.batch import RolloutBatch
 
 if TYPE_CHECKING:
     from sim_bridge.physics.world import MujocoWorld
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+    from sim_bridge.rollouts.warp_rollout import WarpRollout
 
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
 # Of one request, candidates x knots x substeps: 25 s of MuJoCo on one thread at 50 us a step. The
@@ -42,18 +42,7 @@ MOST_BACKENDS = 4  # of different period, substeps and ground, kept
 MOST_GROUNDS = 64  # kept
 
 
-class Rollout(Protocol):
-    """A rollout backend, as far as it is served."""
-
-    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
-        """Roll every candidate of `policies` out from x0 (37,)."""
-        ...
-
-    def move_ground(self, ground: Ground) -> None:
-        """Put the boxes of the ground that this was made for where `ground` has them now."""
-        ...
-
-
+Rollout: TypeAlias = "ThreadedRollout | WarpRollout"
 # Of knots, period [s], substeps and ground; None is the level floor z = 0.
 MakeRollout = Callable[[int, float, int, Ground | None], Rollout]
 MakeWorld = Callable[[], "MujocoWorld"]

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from runtime.exchange import Responder
@@ -21,7 +22,7 @@ def run(service: PhysicsService, responder: Responder, stop: Callable[[], bool])
 
     Returns:
         requests: about physics, refused ones among them; refusals; undecodable: frames that were
-        no request; clients: connections that asked; ms: p50 and p99 of the time from a request to
+        no request; clients: connections that asked; ms: quantiles of the time from a request to
         its answer, reading and writing of frames included [ms].
     """
     clients, times, counts = set[bytes](), LogHistogram(RESOLUTION_MS), Counter[str]()
@@ -44,11 +45,10 @@ def run(service: PhysicsService, responder: Responder, stop: Callable[[], bool])
         if request is not None and not isinstance(request, Hello | GroundRequest):
             counts["requests"] += 1
             times.add(1e3 * (time.perf_counter() - begin))
-    quantiles = times.quantiles()
     return {
         "requests": counts["requests"],
         "refusals": counts["refusals"],
         "undecodable": counts["undecodable"] + responder.malformed,
         "clients": len(clients),
-        "ms": {"p50": quantiles.p50, "p99": quantiles.p99},
+        "ms": asdict(times.quantiles()),
     }

@@ -21,19 +21,6 @@ class SuiteError(ValueError):
     """A suite or list of events that cannot be used; the message is one line that says why."""
 
 
-def parse_events(data: Any) -> tuple[Perturbation, ...]:
-    """Turn a list of plain mappings (from a launch file) into the events of one run.
-
-    Raises:
-        SuiteError: an entry is not an event.
-    """
-    if not isinstance(data, list):
-        raise SuiteError("perturbations: give a list of events")
-    for index, event in enumerate(data):
-        _check_event(f"perturbations[{index}]", event)
-    return convert(data, tuple[Perturbation, ...], "perturbations")
-
-
 def parse_trials(data: Any) -> tuple[Perturbation | None, ...]:
     """Turn the `trials` of a suite into events, its products written out.
 
@@ -222,9 +209,6 @@ def _instants(at: Any) -> Iterator[Any]:
     keys = [key for key in PhaseInstant.__struct_fields__ if key in at]
     for chosen in product(*(listed(at[key]) for key in keys)):
         yield dict(zip(keys, chosen, strict=True))
-
-
-__all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
 
 class Group(Options, frozen=True):

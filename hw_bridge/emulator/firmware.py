@@ -29,9 +29,9 @@ from hw_bridge.emulator.options import (
     VelocityPush,
 )
 from hw_bridge.emulator.state_frame import StateFrame
-from hw_bridge.wire.frame import WireError
+from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL, wire_of
-from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from hw_bridge.wire.low_command import LowCommand, read_low_command
 from robots.conventions import FALLEN_TILT
 from robots.robot import Robot
 from robots.rotations import tilt_of
@@ -92,13 +92,13 @@ class CommandWatch:
 
     Attributes:
         state: what the robot does with commands.
-        history: each change: tick since the first command, state, cause.
+        history: each change: time since the first command [s], state, cause.
     """
 
     def __init__(self) -> None:
         """Wait for the first command."""
         self.state: FirmwareState = "waiting"
-        self.history: list[tuple[int, FirmwareState, str]] = []
+        self.history: list[tuple[float, FirmwareState, str]] = []
         self._last = 0  # tick of the last command
         self._harmless_since: int | None = None
 
@@ -129,7 +129,7 @@ class CommandWatch:
 
     def _enter(self, tick: int, state: FirmwareState, cause: str) -> None:
         self.state = state
-        self.history.append((tick, state, cause))
+        self.history.append((tick * TICK_S, state, cause))
 
 
 def _window(event: Event) -> tuple[int, float]:
@@ -153,6 +153,7 @@ class Firmware:
         commands: frames that were believed.
         refused: frames that were not, by reason: length, crc, level (not low-level).
         notes: of believed ones: not_finite (motors), header (another than the robot's).
+        history: each change of state, see `CommandWatch`.
         is_cut: the cable is out, and no frame may pass.
         worst: largest values since the first command that asked for motion: ``torque_demand`` that
             a command's law gave a motor at the joints of a state that was sent in the last ticks,
@@ -175,6 +176,7 @@ class Firmware:
         self.button_pressed_at: float | None = None
         self._options, self._header = options, options.header
         self._watch, self._thermal = CommandWatch(), Thermal()
+        self.history = self._watch.history
         self._windows = [(*_window(event), event) for event in options.events]
         self._edges = {edge for first, last, _ in self._windows for edge in (first, last)}
         self._wire = wire_of(robot)
@@ -194,11 +196,6 @@ class Firmware:
     def state(self) -> FirmwareState:
         """The state of the robot, which decides about commands."""
         return self._watch.state
-
-    @property
-    def history(self) -> list[tuple[float, str, str]]:
-        """Each change of state: time since the first command [s], state, cause."""
-        return [(tick * TICK_S, state, cause) for tick, state, cause in self._watch.history]
 
     @property
     def passive(self) -> bool:
@@ -254,11 +251,10 @@ class Firmware:
 
     def _believed(self, frame: bytes) -> LowCommand | None:
         """The command of a good frame; others are counted."""
-        try:
-            command = decode_low_command(self._wire, frame)
-        except WireError as error:
-            self.refused[error.fault] += 1
+        if fault := frame_fault(frame, self._wire.command.itemsize):
+            self.refused[fault] += 1
             return None
+        command = read_low_command(self._wire, frame)
         if command.header.level_flag != LOW_LEVEL:
             self.refused["level"] += 1
             return None

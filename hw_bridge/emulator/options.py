@@ -11,11 +11,11 @@ received [s]::
 A motor is named as in FR_hip, or given as its index 0 to 11.
 """
 
-import ipaddress
 from typing import Annotated, Literal
 
 import msgspec
 
+from hw_bridge.options import Domain, Port, ipv4_address
 from hw_bridge.wire.layout import LOW_LEVEL, Header
 from hw_bridge.wire.remote import encode_remote
 from robots.conventions import JOINT_NAMES
@@ -23,6 +23,7 @@ from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]
 Share = Annotated[float, Range("-", 0.0, 1.0)]
+Delay = Annotated[float, Range("s", 0.0, 10.0)]
 Word = Annotated[int, Range("-", 0, 2**32 - 1)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
 
@@ -165,9 +166,9 @@ class NetworkOptions(Options, frozen=True):
     loss: Share = 0.0
     duplicate: Share = 0.0
     reorder: Share = 0.0
-    reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
+    reorder_s: Delay = 0.003
     corrupt: Share = 0.0
-    jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
+    jitter_s: Delay = 0.0
     seed: Word = 0
 
 
@@ -192,8 +193,8 @@ class EmulatorOptions(Options, frozen=True):
     """
 
     address: str = "127.0.0.1"
-    port: Annotated[int, Range("-", 0, 65535)] = 8007
-    domain: Annotated[int, Range("-", 0, 230)] = 0
+    port: Port = 8007
+    domain: Domain = 0
     reply: Literal["per_command", "stream"] = "per_command"
     robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
     serial: Word = 20211207
@@ -206,10 +207,7 @@ class EmulatorOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        try:
-            ipaddress.IPv4Address(self.address)
-        except ValueError:
-            raise ValueError(f"address is {self.address!r}; give an IPv4 address") from None
+        ipv4_address("address", self.address, "such as 127.0.0.1")
 
     @property
     def header(self) -> Header:

@@ -60,30 +60,11 @@ def crc(frame: bytes | bytearray) -> int:
     return int(checksum(np.frombuffer(frame, np.uint8)))
 
 
-class WireError(ValueError):
-    """A frame that is not whole."""
-
-    def __init__(self, fault: str) -> None:
-        """Name the fault."""
-        super().__init__(f"the frame is not whole: wrong {fault}")
-        self.fault = fault
-
-
 def frame_fault(frame: bytes, size: int) -> str:
     """Fault of a frame of `size` bytes: "length", "crc", or "". Never raises."""
     if len(frame) != size:
         return "length"
     return "" if int.from_bytes(frame[-4:], "little") == crc(frame) else "crc"
-
-
-def check_frame(frame: bytes, size: int) -> None:
-    """Pass if the frame is whole.
-
-    Raises:
-        WireError: it is not.
-    """
-    if fault := frame_fault(frame, size):
-        raise WireError(fault)
 
 
 def seal(frame: bytearray) -> bytes:
@@ -143,18 +124,11 @@ _SINGLE = ("header", "imu_temperature", "tick", "remote")
 _IN_MOTORS = ("mode", "q", "dq", "tau_est", "temperature")
 
 
-def decode_low_state(wire: Wire, frame: bytes) -> LowState:
-    """Read a frame; its arrays are copies.
-
-    Raises:
-        WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
-    """
-    check_frame(frame, wire.state.itemsize)
-    return read_low_state(wire, frame)
-
-
 def read_low_state(wire: Wire, frame: bytes) -> LowState:
-    """Read a frame that is known to be whole; its arrays are copies."""
+    """Read a whole frame, see `frame_fault`; its arrays are copies.
+
+    Numbers that are not finite are no fault of a frame.
+    """
     record = record_in(frame, wire.state)
     arrays: dict[str, Any] = {}
     with np.errstate(all="ignore"):  # a signalling NaN

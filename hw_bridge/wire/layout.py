@@ -174,15 +174,10 @@ class Wire:
         at = _at(self.state, "remote")
         return slice(at, at + REMOTE_BYTES)
 
-    @cached_property
-    def _order(self) -> tuple[int, ...]:
-        names = self.state["header"].names or ()
-        return tuple(names.index(name) for name in Header._fields)
-
     def read_header(self, record: NDArray[np.void]) -> Header:
         """The header of a command's or state's record, an array of no dimension."""
-        numbers = record["header"].item()
-        return Header(*(int(numbers[i]) for i in self._order))
+        fields = record["header"]
+        return Header(*(int(fields[name]) for name in Header._fields))
 
     def write_header(self, record: NDArray[np.void], header: Header) -> None:
         """Write it into a record; of a number too large for its field the low bits are sent."""

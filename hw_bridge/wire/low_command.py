@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.wire.frame import check_frame, checksum, record_in
+from hw_bridge.wire.frame import checksum, record_in
 from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP, Header, Wire
 from robots.motor_law import motor_torque
 from runtime.messages import MotorCommand
@@ -196,13 +196,8 @@ class LowCommand(NamedTuple):
     setpoints: Setpoints
 
 
-def decode_low_command(wire: Wire, frame: bytes) -> LowCommand:
-    """Read a frame.
-
-    Raises:
-        WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
-    """
-    check_frame(frame, wire.command.itemsize)
+def read_low_command(wire: Wire, frame: bytes) -> LowCommand:
+    """Read a whole frame, see `frame_fault`; numbers that are not finite are no fault of it."""
     record = record_in(frame, wire.command)
     motors = record["motors"]
     joints, mode = motors[:JOINTS], motors["mode"].astype(np.int64)

@@ -14,13 +14,18 @@ def motion_names() -> list[str]:
     return sorted(path.stem for path in data_folder(FOLDER).glob("*.yaml"))
 
 
+def own_file(name: str, robot: str) -> Path:
+    """The file of a robot's own motion, which need not be there."""
+    return folder_of(robot) / "motions" / f"{name}.yaml"
+
+
 def motion_file(name: str, robot: str) -> Path:
     """The file of a motion: in `motions` of the robot's folder, or of `config/motions`.
 
     Raises:
         BadRequest: there is none.
     """
-    own = folder_of(robot) / "motions" / f"{name}.yaml"
+    own = own_file(name, robot)
     return own if is_file(own) else find_file(FOLDER, name)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from hw_bridge.intake import BELIEVED, Intake, ticks_between
 from hw_bridge.link import Datagram, Link
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.frame import LowState, decode_low_state, frame_fault
+from hw_bridge.wire.frame import LowState, frame_fault, read_low_state
 from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO, Wire, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder, no_torque
 from runtime.clock import RealTimeClock
@@ -150,7 +150,7 @@ class Exchange:
                 if each.sender == self._robot and not frame_fault(each.data, size)]  # fmt: skip
 
     def _note(self, datagram: Datagram) -> Reply:
-        state, arrival = decode_low_state(self._wire, datagram.data), datagram.arrival
+        state, arrival = read_low_state(self._wire, datagram.data), datagram.arrival
         self.ticks.take(state.tick, arrival)
         first, last = self._arrivals or (arrival, None)
         if last is not None:

@@ -32,7 +32,7 @@ def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
     """Addresses of the topics: the options' own, or sockets in ``folder``.
 
     Raises:
-        BadRequest: the path is too long for sockets, or the address needs keys.
+        BadRequest: the path is too long for sockets, or the address is another host's.
     """
     with refusing("bus", ValueError):
         if options.transport == "tcp":

@@ -17,7 +17,7 @@ from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.files import cache_folder, keep_in_cache
 from saltus.configuration.launch import TICK_S, LaunchConfig, robot_named
-from saltus.configuration.motions import motion_file, motion_names
+from saltus.configuration.motions import motion_file, motion_names, own_file
 from saltus.configuration.options import read_mapping, to_options
 from saltus.configuration.planners import entry_of
 from sim_bridge.options import SensorOptions, SimulationOptions
@@ -58,7 +58,10 @@ def planned_motion(name: str, robot: str) -> Path:
         say(f"planning the motion {stem} (once)")
         plan = make_plan(motion, robot)
         if plan.solution.status not in FEASIBLE:
-            raise BadRequest(f"reference: {stem} cannot be done: {plan.solution.message}")
+            raise BadRequest(
+                f"reference: {stem} cannot be done by {robot}: {plan.solution.message}; give it a "
+                f"motion of its own in {own_file(stem, robot)} (docs/motions.md)"
+            )
         keep_plan(stem, motion, plan, robot)
     return path
 

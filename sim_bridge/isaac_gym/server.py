@@ -722,8 +722,9 @@ def serve(options: Options) -> None:
         front = Front(options)
         print(f"isaacgym on {options.device} listens at {options.address}", file=sys.stderr)
         while True:
-            client, *_, frame = socket.recv_multipart()
-            socket.send_multipart((client, front.answer(client, frame)))
+            if socket.poll(500):  # [ms]: a wait without an end misses a signal right before it
+                client, *_, frame = socket.recv_multipart()
+                socket.send_multipart((client, front.answer(client, frame)))
     except KeyboardInterrupt:
         print(json.dumps({"backend": "isaacgym", "address": options.address}))
 

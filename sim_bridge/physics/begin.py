@@ -1,20 +1,26 @@
 """The start of every run, by the engine that the options name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.robot import Robot
 from robots.terrain import Ground, surface_at
 from sim_bridge.options import SimulationOptions
-from sim_bridge.physics.interface import Physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
+
+if TYPE_CHECKING:
+    from sim_bridge.physics.served import ServedPhysics
 
 Array = NDArray[np.float64]
 
 
 def begin_physics(
     robot: Robot, options: SimulationOptions, ground: Ground | None = None
-) -> tuple[Physics, Array]:
+) -> tuple[MujocoPhysics | ServedPhysics, Array]:
     """The world at its start, and the command (5, 12) until the first one.
 
     Where the robot starts, and how it holds itself there, MuJoCo says here for every engine.

@@ -25,15 +25,16 @@ MOST_CONTACTS = 1024  # that are read, and lie within MuJoCo's arena
 
 
 class MujocoPhysics:
-    """A robot in the world that the options describe; fulfils `Physics`.
+    """A robot in the world that the options describe.
 
+    `ServedPhysics` has the same methods. Nothing raises once it is made, whatever a command holds.
     The motors' law is evaluated at every step with the joints of that step. MuJoCo's step is called
     without its Python package's guard: an error that is fatal to MuJoCo would end the process.
 
     Attributes:
-        loss: always empty: physics in one's own process cannot be lost.
-        motion: as `Physics` has it.
-        base_velocity: a view of MuJoCo's own.
+        loss: why there is no physics any more, in one line: always empty, for it is here.
+        motion: the robot after the last step or place; the next one may write into its arrays.
+        base_velocity: of the trunk in the world now (3), kicks included [m/s].
         model: MuJoCo's model.
         data: MuJoCo's state.
     """
@@ -72,7 +73,7 @@ class MujocoPhysics:
         """Take the pose of a start, at rest; returns the command (5, 12) until the first one.
 
         Args:
-            start: one of `sim_bridge.options.STARTS`.
+            start: posture of `StartOptions`.
             normal: of the ground at the origin (3).
         """
         if start == "stand":
@@ -83,7 +84,12 @@ class MujocoPhysics:
         return command
 
     def live(self, commands: Array, blocked: bool) -> None:
-        """Step the physics once for each command (n, 5, 12)."""
+        """Simulate one physics step for each command.
+
+        Args:
+            commands: (n, 5, 12), rows q, dq, kp, kd, tau, as `sim_bridge.motors` has them.
+            blocked: the motors give no torque.
+        """
         if self._patches is not None:
             self._patches.apply(self.data)
         _step(MJ_STEP, self._addresses, commands, blocked, self._limits, *self._joints)

@@ -17,15 +17,16 @@ from sim_bridge.rollouts.unavailable import Unavailable
 
 Array = NDArray[np.float64]
 
+
 class ServedPhysics:
-    """A robot in a world of a server's; fulfils `Physics`.
+    """A robot in a world of a server's, with the methods of `MujocoPhysics`.
 
     One question and one answer a tick. An answer is waited for as long as the options' patience,
     in real time too: a late one holds the simulated world up, as a late process does. A server
-    that gives none is lost for good, for with it its world is gone.
+    that gives none is lost for good, for with it its world is gone: the robot stays as it was.
 
     Attributes:
-        loss, motion, base_velocity: as `Physics` has them.
+        loss, motion, base_velocity: as `MujocoPhysics` has them.
     """
 
     def __init__(self, robot: Robot, options: SimulationOptions, start: PhysicsState) -> None:

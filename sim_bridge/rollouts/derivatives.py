@@ -8,7 +8,7 @@ contact after a step without. Threads share the knots, and none holds Python's l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import mujoco
@@ -24,6 +24,7 @@ from saltation.hilqr import Drift, Linearisation, Trajectory
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
 from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots
 from sim_bridge.rollouts.planning_model import planning_model
+from sim_bridge.rollouts.single import Threads
 
 Array = NDArray[np.float64]
 
@@ -54,16 +55,16 @@ class StepDerivatives(ABC):
         self,
         robot: Robot,
         period: float,
-        substeps: int = 2,
-        threads: int = 2,
-        ground: Ground | None = None,
+        substeps: int,
+        threads: int,
+        ground: Ground | None,
     ) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
         self.model = planning_model(robot, period / substeps, ground)
         self.substeps = substeps
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._threads = Threads(threads)
 
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now."""
@@ -80,17 +81,10 @@ class StepDerivatives(ABC):
         """Fill these knots of A and B; the threads share them."""
         states, inputs = trajectory.states, trajectory.inputs
         borders = np.linspace(knots.start, knots.stop, len(self._data) + 1).astype(int)
-        parts = list(zip(self._data, borders[:-1], borders[1:], strict=True))
-        shares = []
-        if self._pool is not None:
-            shares = [
-                self._pool.submit(self._derive, data, slice(*part), states, inputs, A, B)
-                for data, *part in parts[1:]
-            ]
-        data, *part = parts[0]
-        self._derive(data, slice(*part), states, inputs, A, B)
-        for share in shares:
-            share.result()
+        parts = zip(self._data, borders[:-1], borders[1:], strict=True)
+        self._threads.run([
+            partial(self._derive, data, slice(*part), states, inputs, A, B) for data, *part in parts
+        ])  # fmt: skip
 
     @abstractmethod
     def _derive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +79,11 @@ class RemoteRollout:
         self._ground, self._moves, self._ground_sent = ground, moves, ground is None
         self._ground_name = "" if ground is None else name_of(ground)
         self._client = PhysicsClient(server, name)
-        self._try_out(robot)
+        try:
+            self._try_out(robot)
+        except Unavailable:
+            self.close()
+            raise
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
@@ -109,14 +114,15 @@ class RemoteRollout:
         """Backend and device; counts of calls, and of those that the local physics answered.
 
         losses: how often the server was lost; refusals: of the server; round_trip_ms, from question
-        to answer, and added_ms, what of it was not physics: p50 and p99 [ms].
+        to answer, and added_ms, what of it was not physics: quantiles [ms].
         """
         info = self._client.info
         device = info.device if info.backend == self._name else f"{info.backend} on {info.device}"
         counts = {n: self._counts[n] for n in ("requests", "fallbacks", "losses", "refusals")}
         return {
             "backend": self._name, "device": device, **counts,
-            "round_trip_ms": _quantiles(self._trips), "added_ms": _quantiles(self._added),
+            "round_trip_ms": asdict(self._trips.quantiles()),
+            "added_ms": asdict(self._added.quantiles()),
         }  # fmt: skip
 
     def close(self) -> None:
@@ -125,13 +131,6 @@ class RemoteRollout:
 
     def _try_out(self, robot: Robot) -> None:
         """Roll out once, and wait for it. Raises Unavailable where that fails."""
-        try:
-            self._check_server(robot)
-        except Unavailable:
-            self.close()
-            raise
-
-    def _check_server(self, robot: Robot) -> None:
         address, patience = self._server.address, self._server.patience
         if not self._client.info.rollouts:
             raise Unavailable(f"the server at {address} serves no rollouts")
@@ -214,11 +213,6 @@ class RemoteRollout:
                 "rollouts: the server at %s refuses (%s); rolling out here instead",
                 self._server.address, why,
             )  # fmt: skip
-
-
-def _quantiles(times: LogHistogram) -> dict[str, float]:
-    found = times.quantiles()
-    return {"p50": found.p50, "p99": found.p99}
 
 
 def _why(reply: Reply | Silence) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import mujoco
@@ -19,14 +18,14 @@ from sim_bridge.compiled_step import MJ_STEP, stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import roll_candidate
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
-from sim_bridge.rollouts.single import SingleSimulation
+from sim_bridge.rollouts.single import SingleSimulation, Threads
 
 Array = NDArray[np.float64]
 
 PARTS = 2  # pieces of a candidate's horizon: 9 candidates are 18 pieces, 9 for each of 2 threads
 
 
-class ThreadedRollout:
+class ThreadedRollout(SingleSimulation):
     """Rolls C policies out from one state by MuJoCo, whatever the number of threads.
 
     Threads take pieces of candidates from one queue, each a compiled loop that knows no Python
@@ -34,38 +33,29 @@ class ThreadedRollout:
     thread holds all others up. MuJoCo's step is called without its Python package's guard: an error
     that is fatal to MuJoCo would end the process. The torque is held over a knot and limited to the
     motors'.
-
-    Attributes:
-        round_trip_s: zero: no server is asked.
     """
-
-    round_trip_s = 0.0
 
     def __init__(
         self, robot: Robot, knots: int, period: float, substeps: int = 2, threads: int = 2,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
+        super().__init__(robot, ground)
         stop_stage_timers()
         self.limit = robot.torque_limit
         self.knots, self.period, self.substeps = knots, period, substeps
         self.model = planning_model(robot, period / substeps, ground)
-        self._threads, self._single = threads, SingleSimulation(robot, ground)
+        self._threads = Threads(threads)
         self._simulations: list[_Simulation] = []  # one a candidate, made at their first use
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now."""
+        super().move_ground(ground)
         move_geoms(self.model, ground)
-        self._single.move_ground(ground)
 
     def statistics(self) -> dict[str, Any]:
         """Name of the physics."""
         return {"backend": "mujoco", "device": "cpu"}
-
-    def advance(self, x: Array, torque: Array, duration: float) -> Array:
-        """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
-        return self._single.advance(x, torque, duration)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
@@ -78,13 +68,7 @@ class ThreadedRollout:
             np.empty((count, knots, 4)),
             np.ones(count, dtype=np.bool_),
         )
-        work = _Work(self, x0, policies, out)
-        helpers = []
-        if self._pool is not None:
-            helpers = [self._pool.submit(work.run) for _ in range(self._threads - 1)]
-        work.run()
-        for helper in helpers:
-            helper.result()
+        self._threads.run([_Work(self, x0, policies, out).run] * self._threads.count)
         return out
 
 

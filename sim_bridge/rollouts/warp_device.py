@@ -1,19 +1,13 @@
-"""Warp and its devices: imported when they are asked for, and quiet."""
+"""Warp and its devices: imported when they are asked for."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-import tempfile
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from sim_bridge.rollouts.unavailable import Unavailable
 
 REMEDY = "install it with pip install 'saltus[gpu]'"
-NO_DRIVER = b"Warp CUDA warning: Could not find or load"  # how the line begins; a CPU needs none
 
 
 class WarpDevice(NamedTuple):
@@ -41,8 +35,7 @@ def open_device(wanted: str) -> WarpDevice:
         raise Unavailable(f"the package warp-lang is not installed; {REMEDY}") from error
     if warp.config.log_level == warp.LOG_INFO:  # as it comes, unless a user has set it
         warp.config.log_level = warp.LOG_WARNING
-    with _without_driver_line():
-        warp.init()
+    warp.init()  # without a GPU it says so on standard error
     try:
         import mujoco_warp
     except ImportError as error:
@@ -63,24 +56,3 @@ def _find(warp: ModuleType, wanted: str) -> Any:
             f" {', '.join(known)}"
         )
     return known[wanted]
-
-
-@contextlib.contextmanager
-def _without_driver_line() -> Iterator[None]:
-    """Pass on what native code writes to stderr, less the line that says that no GPU is here.
-
-    Warp's library writes it from C on every machine without a GPU, whatever its log level.
-    """
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as caught:
-        os.dup2(caught.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            caught.seek(0)
-            for line in caught:
-                if not line.startswith(NO_DRIVER):
-                    os.write(2, line)

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 KEPT = 8  # batches of different shapes, each with its arrays on the device
 
 
-class WarpRollout:
+class WarpRollout(SingleSimulation):
     """Rolls C policies out from one state, the whole horizon on the device.
 
     The host sends the policies, the device replays one recorded knot after another, and all states
@@ -36,8 +36,7 @@ class WarpRollout:
     shared, so that all candidates of such a call are out.
 
     Attributes:
-        device: in full; round_trip_s: 0, as no server is asked; overflows: candidates so far whose
-        contacts did not fit.
+        device: in full; overflows: candidates so far whose contacts did not fit.
     """
 
     def __init__(
@@ -52,8 +51,9 @@ class WarpRollout:
         Raises:
             Unavailable: a package or the device is not here.
         """
+        super().__init__(robot, ground)
         here = open_device(options.device)
-        self.device, self.round_trip_s, self.overflows = here.name, 0.0, 0
+        self.device, self.overflows = here.name, 0
         self._physics = make_physics(
             robot, here, period / substeps, substeps, options.deterministic, contacts, ground
         )
@@ -65,7 +65,6 @@ class WarpRollout:
             | overflow.HFIELD
         )  # fmt: skip
         self._batches: dict[BatchShape, WarpBatch] = {}
-        self._single = SingleSimulation(robot, ground)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
@@ -113,14 +112,10 @@ class WarpRollout:
         self._batches[shape] = batch
         return batch
 
-    def advance(self, x: Array, torque: Array, duration: float) -> Array:
-        """State after `duration` [s] under a constant torque (12,) [N m], by MuJoCo on the CPU."""
-        return self._single.advance(x, torque, duration)
-
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now, from the next call on."""
+        super().move_ground(ground)
         self._solids = solid_poses(self._physics.host_model, ground)
-        self._single.move_ground(ground)
 
     def statistics(self) -> dict[str, Any]:
         """Plain values for a report."""

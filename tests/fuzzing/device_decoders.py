@@ -15,8 +15,8 @@ from hw_bridge.operator.driving import CommandBounds, GamepadDriver, KeyDevice, 
 from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.options import GamepadButtons, GamepadOptions, KeyOptions, StickOptions
-from hw_bridge.wire.frame import WireError, decode_low_state, seal
-from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, decode_low_command
+from hw_bridge.wire.frame import frame_fault, read_low_state, seal
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, read_low_command
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
 from runtime.messages import encode
 from tests.a1 import WIRE, state_frame
@@ -74,7 +74,13 @@ def _read_state(state):
 def _make_drivers(_):
     """The emulator's motor drivers take whatever a whole frame asks for."""
     drivers = MotorDrivers()
-    return lambda data: drivers.take(decode_low_command(WIRE, data))
+    return _whole("command", lambda data: drivers.take(read_low_command(WIRE, data)))
+
+
+def _whole(kind, read):
+    """Read what is a whole command or state."""
+    size = getattr(WIRE, kind).itemsize
+    return lambda data: frame_fault(data, size) or read(data)
 
 
 def _packed():
@@ -144,8 +150,8 @@ def _events():
 
 
 DEVICE_DECODERS = (
-    Decoder("low state", plain(partial(decode_low_state, WIRE)), _states, (WireError,), seal=seal),
-    Decoder("low command", _make_drivers, _commands, (WireError,), seal=seal),
+    Decoder("low state", plain(_whole("state", partial(read_low_state, WIRE))), _states, seal=seal),
+    Decoder("low command", _make_drivers, _commands, seal=seal),
     Decoder(
         "remote",
         plain(decode_remote),

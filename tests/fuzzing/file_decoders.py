@@ -15,8 +15,7 @@ from mcap.writer import CompressionType, Writer
 from PIL import Image
 
 from controller.references import load_reference
-from runtime.endpoints import CurveKeys
-from runtime.key_files import PUBLIC, SECRET, read_public, read_secret
+from runtime.key_files import PUBLIC, SECRET, CurveKeys, read_public, read_secret
 from runtime.messages import encode
 from runtime.recording import ENCODING, Recorder, is_whole, read_recording
 from runtime.topics import (

@@ -10,7 +10,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import wire_of
-from hw_bridge.wire.low_command import decode_low_command
+from hw_bridge.wire.low_command import read_low_command
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
@@ -45,7 +45,7 @@ class Wire:
 
     def send(self, frame):
         self.sent.append(frame)
-        self.last = decode_low_command(self.wire, frame)
+        self.last = read_low_command(self.wire, frame)
         return True
 
     def receive(self):

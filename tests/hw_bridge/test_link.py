@@ -47,7 +47,7 @@ def test_frames_go_to_the_robot_and_come_back_in_order_with_their_sender(peers):
     assert {d.sender for d in received} == {robot.getsockname()}
     arrivals = [d.arrival for d in received]
     assert arrivals == sorted(arrivals)
-    assert here.send_errors == here.receive_errors == 0
+    assert here.send_errors == 0
 
 
 @pytest.mark.parametrize("hears_all", [False, True])
@@ -77,7 +77,7 @@ def test_a_robot_that_begins_late_is_no_error(peers):
             late.settimeout(5.0)
             late.sendto(b"state", late.recvfrom(10)[1])
             assert [datagram.data for datagram in collected(here, 1)] == [b"state"]
-        assert here.send_errors == here.receive_errors == 0
+        assert here.send_errors == 0
 
 
 def test_an_arrival_is_when_the_kernel_got_it_not_when_it_was_read(peers):
@@ -117,7 +117,7 @@ def test_what_the_kernel_does_not_take_is_counted(peers):
     here.close()
     here.close()
     assert not here.send(b"x") and here.receive() == []
-    assert (here.send_errors, here.receive_errors) == (2, 1)
+    assert here.send_errors == 2
 
 
 @pytest.mark.parametrize("options, words", [

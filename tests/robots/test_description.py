@@ -6,8 +6,6 @@ from pytest import approx
 
 from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
-from robots.rotations import rotation_from_quaternion
-from robots.state import mujoco_from_pinocchio
 from tests.robots.every_robot import quadruped as quadruped
 
 # Masses [kg] of trunk with IMU or head, hip, thigh, calf, foot, and of the whole robot, in the
@@ -23,22 +21,6 @@ MASSES = {
 @pytest.fixture(scope="module")
 def mj_model(quadruped):
     return load_mujoco(quadruped)
-
-
-def _state_in_mujoco(mj_model, q, v):
-    data = mujoco.MjData(mj_model)
-    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(q, v)
-    mujoco.mj_forward(mj_model, data)
-    mass_matrix = np.zeros((18, 18))
-    mujoco.mj_fullM(mj_model, data, mass_matrix)
-    return data, mass_matrix
-
-
-def _world_from_base(q):
-    """The matrix that takes a Pinocchio velocity to MuJoCo's: only the base's linear part turns."""
-    T = np.eye(18)
-    T[:3, :3] = rotation_from_quaternion(q[3:7])
-    return T
 
 
 def test_both_readers_see_the_same_joints_in_motor_order(model, mj_model):
@@ -57,31 +39,15 @@ def test_masses_are_the_published_ones(quadruped, model, mj_model):
     assert pin.computeTotalMass(model) == approx(quadruped.mass, abs=1e-9)
 
 
-def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
-    data = model.createData()
-    for _ in range(10):
-        q, v, _ = random_state()
-        _, mass_matrix = _state_in_mujoco(mj_model, q, v)
-        T = _world_from_base(q)
-        upper = np.triu(pin.crba(model, data, q))
-        ours = upper + np.triu(upper, 1).T
-        assert np.abs(ours - T.T @ mass_matrix @ T).max() < 1e-14 * np.abs(ours).max()
-
-
 def test_parts_touch_the_floor_and_never_each_other(quadruped):
-    for body_collisions in (True, False):
-        mj_model = load_mujoco(quadruped, body_collisions=body_collisions)
-        floor = mj_model.geom("floor").id
-        con = [
-            (mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)
-        ]
-        for i in range(mj_model.ngeom):
-            for j in range(i):
-                collide = con[i][0] & con[j][1] or con[j][0] & con[i][1]
-                other = i if j == floor else j
-                group = mj_model.geom_group[other]
-                expected = floor in (i, j) and (group == 1 or (group == 3 and body_collisions))
-                assert bool(collide) == expected
+    mj_model = load_mujoco(quadruped)
+    floor = mj_model.geom("floor").id
+    con = [(mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)]
+    for i in range(mj_model.ngeom):
+        for j in range(i):
+            collide = con[i][0] & con[j][1] or con[j][0] & con[i][1]
+            group = mj_model.geom_group[i if j == floor else j]
+            assert bool(collide) == (floor in (i, j) and group in (1, 3))
 
 
 def test_standing_robot_carries_its_weight_on_touch_sensors(quadruped, mj_model):

@@ -62,4 +62,3 @@ def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     for place, value in change.items():
         q[place] = value
     assert says in refusal(ValueError, contact_problem, A1, q, feet)
-    assert "-0.1" in refusal(ValueError, contact_problem, A1, STAND, ("FL",), friction=-0.1)

@@ -13,8 +13,9 @@ from robots.kinematic_tree import joint_frames, tree_of
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1
+from tests.robots.every_robot import quadruped as quadruped
 
-STATES = 40
+STATES = 20
 
 
 def ours(tree, q, v, a):
@@ -45,8 +46,8 @@ def states(random_state, count=STATES):
 
 
 @pytest.fixture(scope="module")
-def tree():
-    return tree_of(load_mujoco(A1))
+def tree(quadruped):
+    return tree_of(load_mujoco(quadruped))
 
 
 def test_mass_matrix_and_both_derivatives_are_pinocchios(tree, model, random_state):
@@ -68,8 +69,9 @@ def test_forces_are_pinocchios(tree, model, random_state):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_robot_of_other_masses_has_pinocchios_derivatives_too(random_state, seed):
-    rng, changed, model = np.random.default_rng(seed), load_mujoco(A1), load_pinocchio(A1)
+def test_a_robot_of_other_masses_has_pinocchios_derivatives_too(quadruped, random_state, seed):
+    rng, changed = np.random.default_rng(seed), load_mujoco(quadruped)
+    model = load_pinocchio(quadruped)
     for joint in range(1, model.njoints):
         body = int(changed.joint(model.names[joint]).bodyid[0])
         mass, centre = rng.uniform(0.1, 8.0), rng.uniform(-0.1, 0.1, 3)

@@ -29,7 +29,8 @@ class Physics:
     """MuJoCo's step, solved to the last digit, and ours beside it."""
 
     def __init__(self, dt, sigmoid="as it is"):
-        self.model = load_mujoco(A1, dt, body_collisions=False)
+        self.model = load_mujoco(A1, dt)
+        self.model.geom_conaffinity[self.model.geom_group == 3] = 0  # feet alone
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
         self.model.geom_solimp[:] = self.model.jnt_solimp[:] = SIGMOIDS[sigmoid]
         # With no tolerance the solver stops where its cost falls no further; a cold start, so that

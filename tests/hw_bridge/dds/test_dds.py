@@ -17,7 +17,7 @@ from hw_bridge.dds import topics
 from hw_bridge.dds.link import COMMANDS, RELEASE_MODE, SERVICE, DdsLink, DdsRobot, MotionSwitcher
 from hw_bridge.dds.topics import API, ENCAPSULATION, GO, Participant, Place
 from hw_bridge.options import LinkOptions
-from hw_bridge.wire.frame import decode_low_state, frame_fault
+from hw_bridge.wire.frame import frame_fault, read_low_state
 from hw_bridge.wire.layout import WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, no_torque
 from tests.a1 import state_frame
@@ -170,7 +170,7 @@ def test_the_vendors_robot_lives_on_and_obeys():
     assert json.loads(answer)["torques"][-1] == 2.75
     assert len(frames) > 100 and link.mismatched == 0
     assert all(not frame_fault(frame, WIRE.state.itemsize) for frame in frames)
-    assert np.isfinite(decode_low_state(WIRE, frames[-1]).q).all()
+    assert np.isfinite(read_low_state(WIRE, frames[-1]).q).all()
 
 
 def test_the_type_hash_is_the_vendors():

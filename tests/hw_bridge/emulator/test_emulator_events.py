@@ -6,7 +6,7 @@ import pytest
 
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import MOTORS, EmulatorOptions
-from hw_bridge.wire.frame import decode_low_state
+from hw_bridge.wire.frame import read_low_state
 from hw_bridge.wire.low_command import LowCommandEncoder, damping
 from hw_bridge.wire.remote import decode_remote
 from tests.a1 import A1, WIRE
@@ -57,7 +57,7 @@ def test_events_hold_for_their_time_add_up_or_are_for_good():
     for tick in range(60):
         plant.q, plant.dq = A1.stand + 0.01 * tick, np.full(12, 0.1)  # moved by hand
         for frame in firmware.tick([FRAME]):
-            state = decode_low_state(WIRE, frame)
+            state = read_low_state(WIRE, frame)
             seen["buttons"] = set(decode_remote(state.remote).buttons)
             seen["told"], seen["heat"] = state.dq[3], state.temperature[7]
             seen["stuck"] = state.dq[motor] == 0.0

@@ -12,7 +12,7 @@ from hw_bridge.emulator import node
 from hw_bridge.emulator.firmware import posture_of
 from hw_bridge.emulator.network import robot_end
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.wire.frame import decode_low_state
+from hw_bridge.wire.frame import read_low_state
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
@@ -39,7 +39,7 @@ class Client:
     def __call__(self):
         try:
             while True:
-                self.states.append(decode_low_state(WIRE, self.socket.recv(2048)))
+                self.states.append(read_low_state(WIRE, self.socket.recv(2048)))
         except BlockingIOError:
             pass
         self.asked += 1

@@ -8,7 +8,7 @@ from pytest import approx
 
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.wire.frame import decode_low_state
+from hw_bridge.wire.frame import read_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, no_torque
 from tests.a1 import A1, WIRE
@@ -28,7 +28,7 @@ def states(firmware, frames, ticks=1):
     """The decoded answers of some ticks with the same frames each."""
     out = []
     for k in range(ticks):
-        out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, 0.001 * k))
+        out += (read_low_state(WIRE, frame) for frame in firmware.tick(frames, 0.001 * k))
     return out
 
 

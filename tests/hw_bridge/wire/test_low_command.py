@@ -15,9 +15,8 @@ from hw_bridge.wire.low_command import (
     LowCommandEncoder,
     Setpoints,
     cut_gains,
-    damping,
-    decode_low_command,
     no_torque,
+    read_low_command,
 )
 from tests.a1 import WIRE
 
@@ -36,7 +35,7 @@ def test_what_the_frame_can_hold_comes_back_unchanged(name, header, q, dq, kp, k
     wire = WIRES[name]
     asked = Setpoints(q, dq, kp / 32.0, kd / 16.0, tau / 256.0)
     encoder = LowCommandEncoder(wire, header)
-    found = decode_low_command(wire, encoder.encode(asked))
+    found = read_low_command(wire, encoder.encode(asked))
     assert found.header == header and (found.mode == SERVO).all()
     for got, want in zip(found.setpoints, asked, strict=True):
         assert_array_equal(got, want)
@@ -49,7 +48,7 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = encoder.encode(asked)
-        found = decode_low_command(WIRE, frame).setpoints
+        found = read_low_command(WIRE, frame).setpoints
     assert not frame_fault(frame, WIRE.command.itemsize)
     assert np.isfinite(found).all()
     with np.errstate(all="ignore"):
@@ -69,7 +68,7 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
 )  # fmt: skip
 def test_saturates_where_the_vendor_wraps(field, asked, expected):
     encoder = LowCommandEncoder(WIRE)
-    found = decode_low_command(WIRE, encoder.encode(setpoints(**{field: asked}))).setpoints
+    found = read_low_command(WIRE, encoder.encode(setpoints(**{field: asked}))).setpoints
     assert_array_equal(getattr(found, field), expected)
     assert encoder.saturated == 12
 
@@ -86,16 +85,7 @@ def test_the_law_gives_at_the_measured_joints_what_it_gave_and_the_wire_loses_a_
     assert (cut.kp <= asked.kp).all() and (cut.kd <= asked.kd).all()
     if np.abs(cut.tau).max() > 127.0:  # the wire saturates there, and the limiter never goes there
         return
-    sent = decode_low_command(WIRE, LowCommandEncoder(WIRE).encode(cut)).setpoints
+    sent = read_low_command(WIRE, LowCommandEncoder(WIRE).encode(cut)).setpoints
     assert (sent.kp == cut.kp).all() and (sent.kd == cut.kd).all()
     lost = np.abs(sent.torque(q, dq) - asked.torque(q, dq))
     assert lost.max() < 1.0 / 256.0 + 1e-3  # float32 of q and dq adds a little
-
-
-def test_the_motors_law_and_damping():
-    q_target, dq_target, kp, kd, tau, q, dq = np.random.default_rng(0).normal(size=(7, 12))
-    asked = Setpoints(q_target, dq_target, kp, kd, tau)
-    law = tau + kp * (q_target - q) + kd * (dq_target - dq)
-    assert np.allclose(asked.torque(q, dq), law, atol=1e-12)
-    assert np.allclose(damping(2.5).torque(q, dq), -2.5 * dq)
-    assert not no_torque().torque(q, dq).any()

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.wire.remote import BUTTONS, Remote, decode_remote, encode_remote
-
-
-@given(st.frozensets(st.sampled_from(BUTTONS)))
-def test_buttons_come_back(buttons):
-    assert decode_remote(encode_remote(buttons)) == Remote(buttons)
+from hw_bridge.wire.remote import Remote, decode_remote
 
 
 @given(st.binary(max_size=80))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from hw_bridge.wire.frame import crc, decode_low_state, frame_fault, seal
+from hw_bridge.wire.frame import crc, frame_fault, read_low_state, seal
 from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, no_torque
 from tests.a1 import state_frame
@@ -118,6 +118,6 @@ def test_a_state_comes_back(name):
     sent = {"mode": mode, "q": np.arange(20.0), "tau_est": np.arange(-10.0, 10.0), "tick": 5,
             "foot_force": np.arange(4), "header": Header(255, 1, 2, 3, 4),
             "quaternion_wxyz": np.arange(4.0), "remote": bytes(range(40))}  # fmt: skip
-    found = decode_low_state(wire, state_frame(wire, **sent))
+    found = read_low_state(wire, state_frame(wire, **sent))
     for field, value in sent.items():
         assert_array_equal(getattr(found, field), value)

@@ -9,7 +9,7 @@ from hw_bridge.emulator import node
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.link import UdpLink
 from hw_bridge.options import LinkOptions
-from hw_bridge.wire.low_command import decode_low_command
+from hw_bridge.wire.low_command import read_low_command
 from runtime.clock import RealTimeClock
 from tests.a1 import A1, WIRE, ground_truth, reading
 from tests.sim_bridge.physics.served_world import in_a_thread
@@ -58,7 +58,7 @@ class EarsOpen(UdpLink):
 
     @property
     def commands(self):
-        return [decode_low_command(WIRE, frame) for frame in self.heard]
+        return [read_low_command(WIRE, frame) for frame in self.heard]
 
     @property
     def settings(self):

@@ -12,7 +12,7 @@ from pytest import approx
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.frame import decode_low_state
+from hw_bridge.wire.frame import read_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
@@ -107,7 +107,7 @@ def test_a_bad_request_is_one_line(refused, arguments, words):
 def lying(**changes):
     q, mode = np.zeros(20), np.zeros(20, np.int64)
     q[:12], mode[:12] = REST, SERVO
-    state = decode_low_state(WIRE, state_frame(WIRE))._replace(
+    state = read_low_state(WIRE, state_frame(WIRE))._replace(
         q=q, mode=mode, temperature=np.full(20, 30), accelerometer=np.array([0.0, 0.0, 9.81])
     )
     return state._replace(**changes)

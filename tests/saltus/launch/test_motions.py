@@ -7,7 +7,7 @@ import pytest
 
 from controller.motions import MotionPlan, key_path
 from controller.references import load_reference, save_reference
-from robots.robot_file import ROBOTS
+from robots.robot_file import ROBOTS, own_robots
 from saltation.hilqr import Violation
 from saltation.hilqr.constrained import ConstrainedSolution
 from saltus.common.errors import BadRequest
@@ -62,9 +62,14 @@ def test_a_motion_is_planned_once(cache, monkeypatch):
     assert motions.planned_motion("jump-up", "a1") == path
 
 
-def test_a_motion_that_cannot_be_done_is_refused(cache, monkeypatch):
+@pytest.mark.parametrize("robot", own_robots())
+def test_a_motion_that_a_robot_cannot_do_is_refused_with_the_file_for_its_own(
+    cache, monkeypatch, robot
+):
     monkeypatch.setattr(motions, "make_plan", lambda *_: plan_with("infeasible", "at knot 7"))
-    assert "at knot 7" in refusal(BadRequest, motions.planned_motion, "jump-up", "a1")
+    config = make_config({"reference": "leap", "robot": robot}, "file")
+    line = refusal(BadRequest, motions.reference_file, config.reference, config.robot)
+    assert all(word in line for word in ("at knot 7", str(ROBOTS / robot / "motions/leap.yaml")))
     assert not cache.exists()
 
 

@@ -68,7 +68,7 @@ def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
     captured = capsys.readouterr()
     result = json.loads(captured.out.splitlines()[-1])
     assert (result["backend"], result["requests"], result["refusals"]) == ("mujoco", 0, 0)
-    assert result["device"].endswith("2 threads") and set(result["ms"]) == {"p50", "p99"}
+    assert result["device"].endswith("2 threads") and result["ms"]["p99"] == 0.0
     assert f"listens at {result['address']}" in captured.err
     assert f"--set remote.address={result['address']}" in captured.err
     assert read_secret(key_file).secret not in captured.err + captured.out

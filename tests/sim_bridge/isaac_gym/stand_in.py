@@ -71,15 +71,13 @@ class Server:
     __del__ = close
 
 
-class StandInRollout(Server):
+class StandInRollout(Server, SingleSimulation):
     """A rollout backend."""
 
-    round_trip_s = 0.0
-
     def __init__(self, period, substeps, device="cpu", ground=None, moves=False):
-        super().__init__(envs=16, device=device, ground=ground)
+        Server.__init__(self, envs=16, device=device, ground=ground)
+        SingleSimulation.__init__(self, A1, ground)
         self._asked = {"period": period, "substeps": substeps}
-        self._single = SingleSimulation(A1, ground)
         if ground is not None:
             self.ask(to_request(6, ground))
             self._asked["ground"] = name_of(ground)
@@ -91,9 +89,6 @@ class StandInRollout(Server):
         assert isinstance(reply, RolloutReply), reply
         finite = np.array(reply.finite, dtype=np.bool_)
         return RolloutBatch(reply.states, reply.inputs, reply.normal_forces, finite)
-
-    def advance(self, x, torque, duration):
-        return self._single.advance(x, torque, duration)
 
     def statistics(self):
         return {"backend": "isaacgym (stand-in)", "device": "cpu"}

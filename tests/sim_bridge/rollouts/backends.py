@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from runtime.endpoints import CurveKeys
+from runtime.key_files import CurveKeys
 from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.remote import RemoteRollout

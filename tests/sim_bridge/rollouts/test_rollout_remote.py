@@ -12,9 +12,8 @@ import pytest
 from msgspec.structs import replace
 from numpy.testing import assert_array_equal
 
-from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder
-from runtime.key_files import make_key_files, public_file
+from runtime.key_files import CurveKeys, make_key_files, public_file
 from runtime.physics_messages import (
     PROTOCOL,
     Hello,
