@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
-from runtime.checked import Array, layout
+from runtime.checked import Array
 from runtime.messages import SensorReading
+from runtime.rows import layout_of
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
@@ -47,8 +48,6 @@ TERRAIN = {
 }  # stream: group of the suite `terrain`
 
 
-# A reading's arrays, and what each row of `Recording.readings` holds after the time.
-FIELDS = {name: size for name, (size,) in layout(SensorReading).fixed}
 # The sources that decide what a recording holds. A filter that is not in the loop is none of them:
 # a change of one needs no new recording.
 SOURCES = (
@@ -62,7 +61,7 @@ class Recording(NamedTuple):
     """One run, a row a tick of 1 ms.
 
     Attributes:
-        readings: (n, 51) time [s] and then `FIELDS`, in a SensorReading's units.
+        readings: (n, 52) in the layout of `runtime.rows`.
         q: (n, 19) true configuration.
         v: (n, 18) true velocity.
         contact: (n, 4) whether each foot truly touched the ground.
@@ -77,12 +76,7 @@ class Recording(NamedTuple):
 
     def messages(self) -> Iterator[SensorReading]:
         """The readings as they were sent."""
-        ends = np.cumsum([1, *FIELDS.values()])
-        for tick, row in enumerate(self.readings):
-            parts = np.split(row, ends[:-1])[1:]
-            yield SensorReading(
-                tick=tick, time=float(row[0]), **dict(zip(FIELDS, parts, strict=True))
-            )
+        return map(layout_of(SensorReading).message, self.readings)
 
 
 class Stream(NamedTuple):
@@ -213,16 +207,14 @@ def record(config: LaunchConfig) -> Recording:
     """Run a launch in lock step to its end or to a fall."""
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)
-    readings, truths = [], []
+    ticks = []
     while run.simulation.tick < config.ticks and not run.simulation.fell:
-        reading = run.simulation.reading()
-        readings.append(np.concatenate([[reading.time], *(getattr(reading, f) for f in FIELDS)]))
-        truths.append(run.step().truth)
+        ticks.append(run.step())
     return Recording(
-        np.array(readings),
-        np.array([truth.q for truth in truths]),
-        np.array([truth.v for truth in truths]),
-        np.array([truth.contact > 0.5 for truth in truths]),
+        np.array([tick.reading.row for tick in ticks]),
+        np.array([tick.truth.q for tick in ticks]),
+        np.array([tick.truth.v for tick in ticks]),
+        np.array([tick.truth.contact > 0.5 for tick in ticks]),
         np.array([run.simulation.fell]),
     )
 
