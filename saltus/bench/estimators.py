@@ -239,10 +239,11 @@ def replay(estimator: Estimator, recording: Recording) -> Run:
 def measure(estimator: Estimator, recordings: Sequence[Recording]) -> dict[str, Any]:
     """Figures of a filter over the recordings of a stream, each from a new start."""
     runs = [replay(estimator, recording) for recording in recordings]
-    every = Run(*(
+    columns: Any = (
         np.concatenate(column) if isinstance(column[0], np.ndarray) else sum(column)
         for column in zip(*runs, strict=True)
-    ))  # fmt: skip
+    )
+    every = Run(*columns)
     percent = 100.0 / every.distance if every.distance else None
     return {
         OVERALL: rms(every.velocity),
