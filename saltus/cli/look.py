@@ -230,11 +230,11 @@ def replay(
 
     Exit status 1 where anything differs from what was recorded. The run was in lock step.
     """
-    from saltus.replay import replay as replaying  # loads the numeric stack
+    from saltus import replay as replaying  # loads the numeric stack
 
     result = replaying.replay(run)
     if json:
-        print_json(replaying.as_json(result))
+        print_json(result)
     else:
         print_facts(replaying.facts(result))
         print_table("Messages", replaying.table(result))
