@@ -17,7 +17,7 @@ from saltus.common.console import RunProgress, say
 from saltus.common.figures import figure, png
 from saltus.common.files import new_run_folder, write_file
 from saltus.common.processes import cores
-from saltus.film.drawing import Frames, Job, View, draw_file
+from saltus.film.drawing import Job, Picture, View, draw_file
 from saltus.launch.references import keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
@@ -103,6 +103,6 @@ def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
     """Draw the motion from its side into ``film_strip.png``; why not, where that fails."""
     reference = plan.reference
     which = np.linspace(0, reference.size - 1, PANELS).astype(int)
-    captions = np.array([f"{k * reference.period:.2f} s" for k in which])
-    job = Job("film_strip", PANEL, SIDE, "png", robot=robot)
-    return draw_file(job, [Frames.plain(reference.q[which], captions)], folder / "film_strip.png")
+    pictures = [Picture(reference.q[k], f"{k * reference.period:.2f} s") for k in which]
+    job = Job("film_strip", pictures, PANEL, SIDE, "png", robot=robot)
+    return draw_file(job, folder / "film_strip.png")
