@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from saltus.common.console import print_json, print_lines
+from saltus.common.console import Fact, print_facts, print_json
 from saltus.common.files import names_in
 from saltus.configuration.planners import ALL, PLANNERS
 
@@ -112,6 +112,5 @@ def print_catalogue(kind: str, entries: Mapping[str, str], json: bool) -> int:
     if json:
         print_json({kind: entries})
     else:
-        width = max(map(len, entries), default=0) + 2
-        print_lines([f"{name:{width}}{words}" for name, words in entries.items()])
+        print_facts([Fact(*entry) for entry in entries.items()])
     return 0

@@ -281,12 +281,12 @@ def plan(
     kept: the message names the limit and the knot.
     """
     from controller.options import FEASIBLE
-    from saltus.motion import plan_into, summary_lines
+    from saltus.motion import facts, plan_into
 
     folder, summary = plan_into(name, robot, output)
     if json:
         print_json(summary)
     else:
-        print_lines(summary_lines(summary))
+        print_facts(facts(summary))
     say(f"results: {folder}")
     return 0 if summary["status"] in FEASIBLE else 1

@@ -204,18 +204,14 @@ def soak(
 
 def _facts(result: SoakResult) -> list[Fact]:
     """The summary for people."""
-    from saltus.launch.outcome import shown_value
+    from saltus.launch.outcome import numbers_in
+    from saltus.soak.soak import NUMBERS
 
     met = all(criterion.met for criterion in result.criteria)
     verdict = "STOPPED" if result.interrupted else "OK" if met else "FAILED"
-    units = {"hours": "h", "memory_growth_mb_per_h": "MB/h", "tick_us": "us"}
-    values = {key: value for key, value in result.summary.items()
-              if key not in ("launches", "seed", "folder")}  # fmt: skip
     return [
         Fact(verdict, f"launches {len(result.ends)}"),
         *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}")
           for end in result.ends if not end.whole),
-        *(Fact(key.partition("_mb")[0].removesuffix("_us").replace("_", " "),
-               f"{shown_value(value, 3) or 'not known'} {units.get(key, '')}".strip())
-          for key, value in values.items()),
+        *numbers_in(NUMBERS, result.summary),
     ]  # fmt: skip
