@@ -2,7 +2,8 @@
 
 import pytest
 
-from saltus.doctor.checks import BOUND_MS, verdict
+from saltus.common.stalls import LEAST_MS
+from saltus.doctor.checks import BOUND_MS, longest_stop, verdict
 
 
 @pytest.mark.parametrize("stop_ms, good, words", [
@@ -12,3 +13,8 @@ from saltus.doctor.checks import BOUND_MS, verdict
 def test_how_long_it_stopped_and_the_remedy(stop_ms, good, words):
     ok, found = verdict(stop_ms)
     assert ok == good and words in found
+
+
+def test_it_is_measured_beside_busy_cores():
+    stop_ms = longest_stop(0.5)
+    assert stop_ms is None or stop_ms >= LEAST_MS
