@@ -13,14 +13,16 @@ from controller.motions import MotionPlan
 from controller.options import FEASIBLE
 from controller.references import save_reference
 from robots.conventions import FOOT_NAMES
-from saltus.common.console import RunProgress, say
+from saltus.common.console import Fact, RunProgress, say
 from saltus.common.figures import figure, png
-from saltus.common.files import new_run_folder, write_file
+from saltus.common.files import new_run_folder, read_table, write_file
 from saltus.common.processes import cores
-from saltus.film.drawing import Frames, Job, View, draw_file
+from saltus.film.drawing import Job, Picture, View, draw_file
+from saltus.launch.outcome import Numbers, numbers_in
 from saltus.launch.references import keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
+NUMBERS: Numbers = read_table(__file__, "motion.yaml")
 SIDE = View(2.6, 90.0, -8.0)
 
 
@@ -68,17 +70,10 @@ def summarise(plan: MotionPlan) -> dict[str, Any]:
     }
 
 
-def summary_lines(summary: dict[str, Any]) -> list[str]:
+def facts(summary: dict[str, Any]) -> list[Fact]:
     """The summary for a terminal."""
     head = "OK" if summary["status"] in FEASIBLE else "NOT POSSIBLE"
-    message = f"; {summary['message']}" if summary["message"] else ""
-    return [
-        f"{head}  {summary['motion']}: planned in {summary['planning_s']:.0f} s,"
-        f" {summary['iterations']} iterations{message}",
-        f"torque {summary['largest_torque']:.1f} N m, speed {summary['largest_speed']:.1f} rad/s,"
-        f" power {summary['largest_power']:.0f} W; base up to {summary['highest']:.2f} m",
-        f"largest violation {summary['violation']:.2g} ({summary['violated']})",
-    ]
+    return [Fact(head, summary["message"] or summary["motion"]), *numbers_in(NUMBERS, summary)]
 
 
 def torque_plot(plan: MotionPlan) -> bytes:
@@ -103,6 +98,6 @@ def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
     """Draw the motion from its side into ``film_strip.png``; why not, where that fails."""
     reference = plan.reference
     which = np.linspace(0, reference.size - 1, PANELS).astype(int)
-    captions = np.array([f"{k * reference.period:.2f} s" for k in which])
-    job = Job("film_strip", PANEL, SIDE, "png", robot=robot)
-    return draw_file(job, [Frames.plain(reference.q[which], captions)], folder / "film_strip.png")
+    pictures = [Picture(reference.q[k], f"{k * reference.period:.2f} s") for k in which]
+    job = Job("film_strip", pictures, PANEL, SIDE, "png", robot=robot)
+    return draw_file(job, folder / "film_strip.png")

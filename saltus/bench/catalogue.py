@@ -9,7 +9,6 @@ BENCHMARKS = {
     "tick": "time of one tick of tracker and bridge, by stage",
     "estimators": "errors and times of every filter on the same sensor readings",
     "hybrid": "simulation of a bouncing ball, compared with other tools",
-    "a1": "latency from a state of the emulated A1 to its command",
     "rollouts": "time of a line search on every available rollout backend",
 }
 

@@ -42,51 +42,34 @@ INSIDE = tuple(float(bound) for bound in chi2.ppf(LEVELS, FREEDOM))
 """The 95 % band of one normalised error squared: 0.216 to 9.348."""
 
 
-class Errors(NamedTuple):
-    """Errors at the n ticks of a run.
+class Run(NamedTuple):
+    """A filter over one recording of n ticks.
 
     Attributes:
-        velocity: (n, 3) of the linear velocity in base axes [m/s].
+        velocity: (n, 3) error of the linear velocity in base axes [m/s].
         tilt: (n,) angle between the two ideas of which way is up [rad].
-        height: (n,) [m].
+        height: (n,) error [m].
         touchdown: (n,) within 50 ms of a true touchdown.
+        nees: (n,) normalised error squared of the velocity.
+        seconds: (n,) length of each update [s], by the clock.
+        cpu_seconds: (n,) the same without the time that other processes had the core.
         drift: by how much the error of the horizontal position changed over the run [m].
         height_drift: by how much that of the height did [m].
         distance: horizontal length of the true path [m].
+        resets: readings that the filter could not use, and re-initialisations.
     """
 
     velocity: Array
     tilt: Array
     height: Array
     touchdown: Mask
+    nees: Array
+    seconds: Array
+    cpu_seconds: Array
     drift: float
     height_drift: float
     distance: float
-
-
-def errors_of(q: Array, v: Array, contact: Mask, q_hat: Array, v_hat: Array) -> Errors:
-    """Compare estimates with truths, q (n, 19) and v (n, 18), contact (n, 4)."""
-    pairs = zip(q, v, q_hat, v_hat, strict=True)
-    squared = np.array([squared_errors(*pair) for pair in pairs])
-    offset = q_hat[:, :3] - q[:, :3]
-    change = offset[-1] - offset[0]
-    return Errors(
-        velocity=v_hat[:, :3] - v[:, :3],
-        tilt=np.sqrt(squared[:, 2]),
-        height=offset[:, 2],
-        touchdown=after_touchdown(contact),
-        drift=float(np.linalg.norm(change[:2])),
-        height_drift=float(abs(change[2])),
-        distance=float(np.linalg.norm(np.diff(q[:, :2], axis=0), axis=1).sum()),
-    )
-
-
-def joined(runs: list[Errors]) -> Errors:
-    """The runs of a stream as one: ticks one after another, drifts and distances added up."""
-    columns = list(zip(*runs, strict=True))
-    velocity, tilt, height, touchdown = map(np.concatenate, columns[:4])
-    drift, height_drift, distance = (float(sum(column)) for column in columns[4:])
-    return Errors(velocity, tilt, height, touchdown, drift, height_drift, distance)
+    resets: int
 
 
 def after_touchdown(contact: Mask) -> Mask:
@@ -110,22 +93,6 @@ def rms(values: Array) -> float | None:
     return float(np.sqrt(squares.mean()))
 
 
-class Consistency(NamedTuple):
-    """Spread of the normalised errors squared of a stream.
-
-    Attributes:
-        mean: their average; 3 is right, more says that the filter is too sure of itself.
-        inside: share of ticks within the 95 % band of one tick; 0.95 is right.
-        samples: how many independent samples the ticks are worth.
-        consistent: the average lies within the 95 % band for that many samples.
-    """
-
-    mean: float
-    inside: float
-    samples: float
-    consistent: bool
-
-
 def normalised(errors: Array, covariances: Array) -> Array:
     """e^T P^-1 e (n,) of errors (n, 3) with covariances (n, 3, 3); inf where P is no covariance."""
     finite = np.isfinite(covariances).all(axis=(1, 2), keepdims=True)
@@ -137,17 +104,25 @@ def normalised(errors: Array, covariances: Array) -> Array:
     return squared
 
 
-def consistency(runs: list[Array]) -> Consistency:
-    """Judge the normalised errors squared of a stream's runs, (n,) each."""
+def consistency(runs: Sequence[Array]) -> dict[str, Any]:
+    """Figures of the normalised errors squared of a stream's runs, (n,) each.
+
+    `nees_mean`: 3 is right, more says that the filter is too sure of itself. `nees_inside_percent`:
+    of the ticks, within the 95 % band of one; 95 is right. `independent_samples`: so many are the
+    ticks worth. `consistent`: the mean lies within the 95 % band for that many samples.
+    """
     every = np.concatenate(runs)
     samples = len(every) / max(correlation_time(runs), 1.0)
     mean = float(every.mean())
     low, high = chi2.ppf(LEVELS, FREEDOM * samples) / samples
     inside = (every >= INSIDE[0]) & (every <= INSIDE[1])
-    return Consistency(mean, float(inside.mean()), samples, bool(low <= mean <= high))
+    return {
+        "nees_mean": mean, "nees_inside_percent": 100.0 * float(inside.mean()),
+        "independent_samples": samples, "consistent": bool(low <= mean <= high),
+    }  # fmt: skip
 
 
-def correlation_time(runs: list[Array]) -> float:
+def correlation_time(runs: Sequence[Array]) -> float:
     """Integrated autocorrelation time [ticks] of runs (n,), 1 + 2 sum of rho_k, 1 for white noise.
 
     The sum goes up to the first k at which rho is not positive: beyond it there is noise alone.
@@ -189,26 +164,6 @@ took; NEES: 3 where errors are as large as the covariance says; in: % of the tic
 unknown: the filter has no ground"""
 
 
-class Track(NamedTuple):
-    """Estimates at the n ticks of a run.
-
-    Attributes:
-        q: (n, 19) configuration.
-        v: (n, 18) velocity.
-        covariance: (n, 3, 3) of the linear velocity in base axes [m2/s2].
-        seconds: (n,) length of each update [s], by the clock.
-        cpu_seconds: (n,) the same without the time that other processes had the core.
-        resets: readings that the filter could not use, and re-initialisations.
-    """
-
-    q: Array
-    v: Array
-    covariance: Array
-    seconds: Array
-    cpu_seconds: Array
-    resets: int
-
-
 def run(
     *settings: str, chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS)
 ) -> BenchResult:
@@ -245,15 +200,16 @@ def run(
     return BenchResult(rows, error_ratio(rows), "\n".join([*facts, LEGEND, machine]), table)
 
 
-def replay(estimator: Estimator, recording: Recording) -> Track:
+def replay(estimator: Estimator, recording: Recording) -> Run:
     """Start `estimator` anew where the run begins and give it every reading.
 
     Timed is `update` alone, on a message that is there already, as in the estimator's process: the
     covariance is asked for outside.
     """
-    estimator.reset(recording.q[0, :2])
-    before, n = estimator.divergences, len(recording.readings)
-    q, v, covariance = np.empty((n, 19)), np.empty((n, 18)), np.empty((n, 3, 3))
+    q, v = recording.q, recording.v
+    estimator.reset(q[0, :2])
+    before, n = estimator.divergences, len(q)
+    q_hat, v_hat, covariance = np.empty((n, 19)), np.empty((n, 18)), np.empty((n, 3, 3))
     seconds, cpu_seconds = np.empty(n), np.empty(n)
     gc.collect()
     gc.freeze()  # the collector ignores what exists now, as in the filter's process
@@ -262,36 +218,44 @@ def replay(estimator: Estimator, recording: Recording) -> Track:
         estimate = estimator.update(reading)
         seconds[k] = perf_counter() - begin
         cpu_seconds[k] = thread_time() - cpu_begin
-        q[k], v[k], covariance[k] = estimate.q, estimate.v, estimator.velocity_covariance
+        q_hat[k], v_hat[k], covariance[k] = estimate.q, estimate.v, estimator.velocity_covariance
     gc.unfreeze()
-    return Track(q, v, covariance, seconds, cpu_seconds, estimator.divergences - before)
+    velocity, offset = v_hat[:, :3] - v[:, :3], q_hat[:, :3] - q[:, :3]
+    change = offset[-1] - offset[0]
+    return Run(
+        velocity=velocity,
+        tilt=np.sqrt([squared_errors(*each)[2] for each in zip(q, v, q_hat, v_hat, strict=True)]),
+        height=offset[:, 2],
+        touchdown=after_touchdown(recording.contact),
+        nees=normalised(velocity, covariance),
+        seconds=seconds, cpu_seconds=cpu_seconds,
+        drift=float(np.linalg.norm(change[:2])),
+        height_drift=float(abs(change[2])),
+        distance=float(np.linalg.norm(np.diff(q[:, :2], axis=0), axis=1).sum()),
+        resets=estimator.divergences - before,
+    )  # fmt: skip
 
 
 def measure(estimator: Estimator, recordings: Sequence[Recording]) -> dict[str, Any]:
     """Figures of a filter over the recordings of a stream, each from a new start."""
-    tracks = [replay(estimator, recording) for recording in recordings]
-    runs = [errors_of(one.q, one.v, one.contact, track.q, track.v)
-            for one, track in zip(recordings, tracks, strict=True)]  # fmt: skip
-    errors = joined(runs)
-    spread = consistency([normalised(run.velocity, track.covariance)
-                          for run, track in zip(runs, tracks, strict=True)])  # fmt: skip
-    seconds = np.concatenate([track.seconds for track in tracks])
-    cpu_seconds = np.concatenate([track.cpu_seconds for track in tracks])
-    percent = 100.0 / errors.distance if errors.distance else None
+    runs = [replay(estimator, recording) for recording in recordings]
+    columns: Any = (
+        np.concatenate(column) if isinstance(column[0], np.ndarray) else sum(column)
+        for column in zip(*runs, strict=True)
+    )
+    every = Run(*columns)
+    percent = 100.0 / every.distance if every.distance else None
     return {
-        OVERALL: rms(errors.velocity),
-        TOUCHDOWN: rms(errors.velocity[errors.touchdown]),
-        "tilt_rmse_rad": rms(errors.tilt),
-        "height_rmse_m": rms(errors.height),
-        "drift_percent": percent and percent * errors.drift,
-        "height_drift_percent": percent and percent * errors.height_drift,
-        **quantiles(seconds, US, update_us_p50=50.0, update_us_p99=99.0),
-        **quantiles(cpu_seconds, US, update_cpu_us_p99=99.0),
-        "nees_mean": spread.mean,
-        "nees_inside_percent": 100.0 * spread.inside,
-        "independent_samples": spread.samples,
-        "consistent": spread.consistent,
-        "resets": sum(track.resets for track in tracks),
+        OVERALL: rms(every.velocity),
+        TOUCHDOWN: rms(every.velocity[every.touchdown]),
+        "tilt_rmse_rad": rms(every.tilt),
+        "height_rmse_m": rms(every.height),
+        "drift_percent": percent and percent * every.drift,
+        "height_drift_percent": percent and percent * every.height_drift,
+        **quantiles(every.seconds, US, update_us_p50=50.0, update_us_p99=99.0),
+        **quantiles(every.cpu_seconds, US, update_cpu_us_p99=99.0),
+        **consistency([run.nees for run in runs]),
+        "resets": every.resets,
     }
 
 

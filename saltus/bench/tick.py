@@ -40,9 +40,8 @@ from saltus.bench.catalogue import BenchResult
 from saltus.common.console import say
 from saltus.common.timing import US, Times
 from saltus.configuration.launch import TICK_S, load_launch
-from saltus.doctor.speed_check import record
 from saltus.launch import assembly
-from saltus.launch.lock_step import LockStep
+from saltus.launch.lock_step import LockStep, Tick
 
 TARGET_P50_US, TARGET_P99_US = 120.0, 200.0
 RECORDED_S, WARM_UP = 1.0, 500  # [s], ticks
@@ -148,13 +147,11 @@ class PlayedTracker:
 
 def recorded_walk(lockstep: LockStep) -> Walk:
     """Record a walk in lock step."""
-    made, readings = record(lockstep)
-    recorded = [
-        (reading, tick.estimate)
-        for reading, tick in zip(readings, made, strict=True)
-        if tick.estimate is not None and tick.estimate.status == "ok"
-    ]
-    return Walk(readings, recorded, [tick.plan for tick in made if tick.plan is not None])
+    ticks: list[Tick] = []
+    lockstep.run(ticks.append)
+    recorded = [(each.reading, each.estimate) for each in ticks if each.estimate.status == "ok"]
+    plans = [each.plan for each in ticks if each.plan is not None]
+    return Walk([each.reading for each in ticks], recorded, plans)
 
 
 def run(ticks: int = TICKS) -> BenchResult:

@@ -9,6 +9,7 @@ import typer
 from saltus import __version__
 from saltus.cli import look, machine, measure, run, trials
 from saltus.cli.main import BAD_REQUEST
+from saltus.cli.options import documented
 from saltus.common.errors import INTERRUPTED, BadRequest, interrupted
 
 COMMANDS = (
@@ -24,7 +25,7 @@ app = typer.Typer(
     suggest_commands=False,
 )
 for _command in COMMANDS:
-    app.command(_command.__name__.replace("_", "-"))(_command)
+    app.command(_command.__name__.replace("_", "-"))(documented(_command))
 app.add_typer(run.motion_app, name="motion")
 app.add_typer(machine.robot_app, name="robot")
 app.add_typer(machine.bridge_app, name="bridge")

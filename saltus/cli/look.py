@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saltus.cli.options import JsonOption
+from saltus.cli.options import JsonOption, RunArgument
 from saltus.common.console import print_facts, print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest, refusing
 
@@ -23,17 +23,17 @@ REMEDY = "the view needs packages of its own: pip install 'saltus[view]'"
 
 
 def view(
-    run: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RUN]", help="A run folder; without it, the running launch."),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="[RUN]")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535)] = None,
     process: ProcessOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
+    """Show a launch or a recording in the browser, until Ctrl-C or the launch's end.
+
+    Args:
+        run: A run folder; without it, the running launch.
+        port: Port; 8080 or a free one by default.
+    """
     require_view()
     from runtime.signals import StopFlag
     from saltus.view.page import Page, view_launch, view_recording
@@ -86,35 +86,31 @@ def find_launch(process: int | None, stop: Callable[[], bool]) -> RunningLaunch 
 
 
 def film(
-    run: Annotated[Path, typer.Argument(help="Folder of a recorded run.")],
-    output: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]", help="Output file, .mp4 or .gif; film.mp4 in RUN by default."
-        ),
-    ] = None,
-    beside: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="RUN", help="Another run to its right; may be repeated."),
-    ] = None,
-    camera: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VIEW",
-            help="side, front, behind, top, or AZIMUTH,ELEVATION,DISTANCE; by default behind "
-            "where a push goes aside, else side.",
-        ),
-    ] = None,
-    speed: Annotated[
-        float, typer.Option(min=0.001, max=100.0, help="Playback speed; 0.25 is slow motion.")
-    ] = 1.0,
-    begin: Annotated[float, typer.Option("--from", help="First second of the run.")] = 0.0,
-    end: Annotated[float | None, typer.Option("--to", help="Last second of the run.")] = None,
-    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "960x540",
-    fps: Annotated[int, typer.Option(help="Frames a second of the film.")] = 25,
+    run: RunArgument,
+    output: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
+    beside: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
+    camera: Annotated[str | None, typer.Option(metavar="VIEW")] = None,
+    speed: Annotated[float, typer.Option(min=0.001, max=100.0)] = 1.0,
+    begin: Annotated[float, typer.Option("--from")] = 0.0,
+    end: Annotated[float | None, typer.Option("--to")] = None,
+    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT")] = "960x540",
+    fps: int = 25,
     json: JsonOption = False,
 ) -> int:
-    """Film a recorded run, with pushes, planned paths and steps, and forces; no display needed."""
+    """Film a recorded run, with pushes, planned paths and steps, and forces; no display needed.
+
+    Args:
+        run: Folder of a recorded run.
+        output: Output file, .mp4 or .gif; film.mp4 in RUN by default.
+        beside: Another run to its right; may be repeated.
+        camera: side, front, behind, top, or AZIMUTH,ELEVATION,DISTANCE; by default behind where a
+            push goes aside, else side.
+        speed: Playback speed; 0.25 is slow motion.
+        begin: First second of the run.
+        end: Last second of the run.
+        size: In pixels.
+        fps: Frames a second of the film.
+    """
     from saltus.film.drawing import camera_view
     from saltus.film.film import make_film  # loads the numeric stack
 
@@ -136,14 +132,16 @@ def film(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="SWEEP", help="Folder of a sweep.")],
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Output file; report.html in the folder by default."),
-    ] = None,
+    folder: Annotated[Path, typer.Argument(metavar="SWEEP")],
+    output: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     json: JsonOption = False,
 ) -> int:
-    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures."""
+    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
+
+    Args:
+        folder: Folder of a sweep.
+        output: Output file; report.html in the folder by default.
+    """
     from saltus.report.page import write_report  # the numeric stack takes a second to load
 
     written = write_report(folder, output)
@@ -157,17 +155,18 @@ def report(
 
 
 def export(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
-    ],
-    csv: Annotated[Path, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Write this topic alone; may be repeated."),
-    ] = None,
+    run: RunArgument,
+    csv: Annotated[Path, typer.Option(metavar="FOLDER")],
+    topic: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
     json: JsonOption = False,
 ) -> int:
-    """Write a recorded run for other tools; Foxglove opens run.mcap itself."""
+    """Write a recorded run for other tools; Foxglove opens run.mcap itself.
+
+    Args:
+        run: Folder of a recorded run, or its run.mcap.
+        csv: Write a CSV file for each topic.
+        topic: Write this topic alone; may be repeated.
+    """
     from saltus import open_run
     from saltus.export.arrays import write_csv
 
@@ -188,23 +187,18 @@ def export(
 
 
 def black_box(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Of the black box, or of a run with the emulator."),
-    ] = Path("runs/black_box"),
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write frames as CSV, and logs, to a new folder."),
-    ] = None,
-    last: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", min=0.001, max=1e9, help="How much of the end --csv writes."
-        ),
-    ] = 60.0,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER")] = Path("runs/black_box"),
+    csv: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
+    last: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, max=1e9)] = 60.0,
     json: JsonOption = False,
 ) -> int:
-    """List what a robot's black box holds, or write the end of it as CSV files and logs."""
+    """List what a robot's black box holds, or write the end of it as CSV files and logs.
+
+    Args:
+        folder: Of the black box, or of a run with the emulator.
+        csv: Write frames as CSV, and logs, to a new folder.
+        last: How much of the end --csv writes.
+    """
     from saltus.export.black_box import segments_of, write_csv  # loads numpy
 
     found = segments_of(folder)
@@ -221,20 +215,21 @@ def black_box(
 
 
 def replay(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
-    ],
+    run: RunArgument,
     json: JsonOption = False,
 ) -> int:
     """Feed recorded sensor readings through estimator, planner and tracker, and compare.
 
     Exit status 1 where anything differs from what was recorded. The run was in lock step.
+
+    Args:
+        run: Folder of a recorded run, or its run.mcap.
     """
-    from saltus.replay import replay as replaying  # loads the numeric stack
+    from saltus import replay as replaying  # loads the numeric stack
 
     result = replaying.replay(run)
     if json:
-        print_json(replaying.as_json(result))
+        print_json(result)
     else:
         print_facts(replaying.facts(result))
         print_table("Messages", replaying.table(result))

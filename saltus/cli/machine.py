@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from saltus.cli.look import ProcessOption, find_launch
-from saltus.cli.options import JsonOption, SetOption, launch_names
+from saltus.cli.options import JsonOption, SetOption, documented, launch_names
 from saltus.common.console import Fact, print_facts, print_json, print_lines, say
 from saltus.common.errors import BadRequest
 from sim_bridge.options import SERVER_ADDRESS
@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    name_or_file: Annotated[
-        str | None,
-        typer.Argument(
-            help="A launch on a robot, such as a1: check the robot too, without torque.",
-            autocompletion=launch_names,
-        ),
-    ] = None,
+    name_or_file: Annotated[str | None, typer.Argument(autocompletion=launch_names)] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Check this machine, or a robot and its link; exit status 0: nothing essential is missing."""
+    """Check this machine, or a robot and its link; exit status 0: nothing essential is missing.
+
+    Args:
+        name_or_file: A launch on a robot, such as a1: check the robot too, without torque.
+    """
     if name_or_file is None:
         if assignments:
             raise BadRequest("--set is for a launch on a robot: give its name, as in `doctor a1`")
@@ -71,43 +69,31 @@ MOST_THREADS = 1024  # each has a simulation of its own in memory
 
 def serve(
     isaac_gym: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[isaacgym [-- OPTIONS]]",
-            help="Isaac Gym in place of a backend, and options of its server.",
-        ),
+        list[str] | None, typer.Argument(metavar="[isaacgym [-- OPTIONS]]")
     ] = None,
-    backend: Annotated[
-        Literal["mujoco", "warp"], typer.Option(help="Physics engine: mujoco or warp.")
-    ] = "mujoco",
-    address: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="tcp://HOST:PORT, or ipc://FILE.")
-    ] = SERVER_ADDRESS,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="NAME", help="Secret key; if absent, it is created with NAME.pub for clients."
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=MOST_THREADS, help="Threads of MuJoCo on the CPU; all cores by default."
-        ),
-    ] = None,
-    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
-    python: Annotated[
-        str, typer.Option(metavar="PATH", help="Python that has Isaac Gym.")
-    ] = "python3.8",
-    check: Annotated[
-        bool, typer.Option("--check", help="Say what Isaac Gym lacks here, and end.")
-    ] = False,
-    duration: Annotated[
-        float | None, typer.Option(min=0.001, max=1e9, help="Stop after this many seconds.")
-    ] = None,
+    backend: Literal["mujoco", "warp"] = "mujoco",
+    address: Annotated[str, typer.Option(metavar="ADDRESS")] = SERVER_ADDRESS,
+    key_file: Annotated[Path | None, typer.Option(metavar="NAME")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, max=MOST_THREADS)] = None,
+    robot: str = "a1",
+    python: Annotated[str, typer.Option(metavar="PATH")] = "python3.8",
+    check: bool = False,
+    duration: Annotated[float | None, typer.Option(min=0.001, max=1e9)] = None,
     json: JsonOption = False,
 ) -> int:
-    """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0."""
+    """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0.
+
+    Args:
+        isaac_gym: Isaac Gym in place of a backend, and options of its server.
+        backend: Physics engine: mujoco or warp.
+        address: tcp://HOST:PORT, or ipc://FILE.
+        key_file: Secret key; if absent, it is created with NAME.pub for clients.
+        threads: Threads of MuJoCo on the CPU; all cores by default.
+        robot: Robot: a name, or a folder.
+        python: Python that has Isaac Gym.
+        check: Say what Isaac Gym lacks here, and end.
+        duration: Stop after this many seconds.
+    """
     from runtime.signals import StopFlag
     from saltus.common.processes import cores
     from saltus.configuration.launch import robot_named
@@ -171,14 +157,17 @@ def _bridges() -> None:
 
 
 @bridge_app.command("ros2")
+@documented
 def ros2(
-    rate: Annotated[
-        float, typer.Option(min=0.1, max=1000.0, help="Most messages a second of each topic.")
-    ] = 200.0,
+    rate: Annotated[float, typer.Option(min=0.1, max=1000.0)] = 200.0,
     process: ProcessOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Publish a launch to ROS 2, once one runs, and follow cmd_vel, until its end; status 0."""
+    """Publish a launch to ROS 2, once one runs, and follow cmd_vel, until its end; status 0.
+
+    Args:
+        rate: Most messages a second of each topic.
+    """
     from runtime.signals import StopFlag
     from saltus.export.ros2 import bridge
     from saltus.launch.announcement import POLL_S, REMEDY, running_launches
@@ -206,13 +195,13 @@ def _group() -> None:
 
 
 @robot_app.command("check")
-def check(
-    folder: Annotated[
-        str, typer.Argument(help="A folder with robot.yaml, or the name of a robot, such as a1.")
-    ],
-    json: JsonOption = False,
-) -> int:
-    """Say what is missing or implausible in a robot's folder; exit status 0 if nothing is."""
+@documented
+def check(folder: str, json: JsonOption = False) -> int:
+    """Say what is missing or implausible in a robot's folder; exit status 0 if nothing is.
+
+    Args:
+        folder: A folder with robot.yaml, or the name of a robot, such as a1.
+    """
     from saltus.robot_check import check_robot  # loads the numerics
 
     checks = check_robot(folder)

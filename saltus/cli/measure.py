@@ -59,21 +59,17 @@ def score(
         list[str] | None,
         typer.Option(metavar="GROUP", help=f"{', '.join(GROUPS)}; may be repeated."),
     ] = None,
-    record: Annotated[
-        bool, typer.Option("--record", help="Write what is better or new into score.yaml.")
-    ] = False,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIGURE",
-            help="With --record: write this one however it is, GROUP: FIGURE or a whole GROUP.",
-        ),
-    ] = None,
+    record: bool = False,
+    accept: Annotated[list[str] | None, typer.Option(metavar="FIGURE")] = None,
     json: JsonOption = False,
 ) -> int:
     """Measure every headline figure and print it beside the record, in at most twelve minutes.
 
     Exit status 1 when a figure is worse than its record by more than its tolerance.
+
+    Args:
+        record: Write what is better or new into score.yaml.
+        accept: With --record: write this one however it is, GROUP: FIGURE or a whole GROUP.
     """
     groups = only or list(GROUPS)
     for group in groups:

@@ -1,12 +1,17 @@
-"""Options that commands share, and completions of the shell."""
+"""Options that commands share, their help, and completions of the shell."""
 
-from collections.abc import Mapping
+import inspect
+import re
+import textwrap
+import typing
+from collections.abc import Callable, Mapping
+from copy import copy
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from saltus.common.console import print_json, print_lines
+from saltus.common.console import Fact, print_facts, print_json
 from saltus.common.files import names_in
 from saltus.configuration.planners import ALL, PLANNERS
 
@@ -67,9 +72,30 @@ def _files(incomplete: str) -> list[str]:
     return sorted(f"{p}/" if p.is_dir() else str(p) for p in found)
 
 
+def documented(command: Callable[..., int]) -> Callable[..., int]:
+    """The command, its parameters with the help that its docstring has under ``Args:``."""
+    parameters = inspect.signature(command, eval_str=True).parameters
+    command.__doc__, _, entries = (inspect.getdoc(command) or "").partition("\n\nArgs:\n")
+    for name, text in re.findall(r"^(\w+): (.+(?:\n .+)*)", textwrap.dedent(entries), re.M):
+        info: Any
+        hint, default = parameters[name].annotation, parameters[name].default
+        if typing.get_origin(hint) is Annotated:
+            hint, info = typing.get_args(hint)
+        elif default is inspect.Parameter.empty:
+            info = typer.Argument()
+        else:  # a switch has no opposite
+            info = typer.Option(*[f"--{name.replace('_', '-')}"] * (hint is bool))
+        info = copy(info)
+        info.help = " ".join(text.split())
+        command.__annotations__[name] = Annotated[hint, info]
+    return command
+
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on the last line of standard output.")
 ]
+FolderOption = Annotated[Path | None, typer.Option(metavar="DIR")]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -112,6 +138,5 @@ def print_catalogue(kind: str, entries: Mapping[str, str], json: bool) -> int:
     if json:
         print_json({kind: entries})
     else:
-        width = max(map(len, entries), default=0) + 2
-        print_lines([f"{name:{width}}{words}" for name, words in entries.items()])
+        print_facts([Fact(*entry) for entry in entries.items()])
     return 0

@@ -15,11 +15,13 @@ from saltus.cli.look import require_view
 from saltus.cli.options import (
     DriveOption,
     DurationOption,
+    FolderOption,
     JsonOption,
     LaunchArgument,
     ModeOption,
     PlannerOption,
     SetOption,
+    documented,
     keys,
 )
 from saltus.common.console import print_facts, print_json, print_lines, say, stderr
@@ -42,26 +44,21 @@ def launch(
     duration: DurationOption = None,
     mode: ModeOption = None,
     assignments: SetOption = None,
-    record: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
-    ] = None,
-    view: Annotated[
-        bool,
-        typer.Option(
-            "--view",
-            help="Show the robot in the browser, for an hour unless --duration says otherwise; "
-            "push, slow down and tune it there.",
-        ),
-    ] = False,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="On a robot: read and print, send no torque.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="On a robot: run the whole stack, send no torque.")
-    ] = False,
+    record: FolderOption = None,
+    view: bool = False,
+    read_only: bool = False,
+    dry_run: bool = False,
     json: JsonOption = False,
 ) -> int:
-    """Run the stack on a robot; exit status 0 when it reached the end without a fall."""
+    """Run the stack on a robot; exit status 0 when it reached the end without a fall.
+
+    Args:
+        record: Record the run into this folder.
+        view: Show the robot in the browser, for an hour unless --duration says otherwise; push,
+            slow down and tune it there.
+        read_only: On a robot: read and print, send no torque.
+        dry_run: On a robot: run the whole stack, send no torque.
+    """
     from saltus.configuration.keys import keys_without_effect, warnings
     from saltus.configuration.launch import configure, placed, read_launch
 
@@ -141,17 +138,15 @@ def _report(outcome: LaunchOutcome, json: bool) -> int:
 
 
 def drive(
-    gamepad: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DEVICE", help="Such as /dev/input/js0; without it, the keyboard drives."
-        ),
-    ] = None,
+    gamepad: Annotated[str | None, typer.Option(metavar="DEVICE")] = None,
     json: JsonOption = False,
 ) -> int:
     """Drive a running launch whose drive.source is client, until q or Ctrl-C; exit status 0.
 
     Where no launch is running, launch `sim` and drive it on its page.
+
+    Args:
+        gamepad: Such as /dev/input/js0; without it, the keyboard drives.
     """
     from hw_bridge.operator.driving import HELP, GamepadDevice, KeyDevice
     from hw_bridge.operator.keyboard import raw_keys
@@ -212,28 +207,23 @@ def drive(
 
 def config(
     name_or_file: LaunchArgument = "",
-    prefix: Annotated[
-        str,
-        typer.Argument(
-            metavar="[KEY]",
-            help="Only this key, or the keys of this section.",
-            autocompletion=keys,
-        ),
-    ] = "",
+    prefix: Annotated[str, typer.Argument(metavar="[KEY]", autocompletion=keys)] = "",
     drive: DriveOption = None,
     planner: PlannerOption = None,
     duration: DurationOption = None,
     mode: ModeOption = None,
     assignments: SetOption = None,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Only what differs from the defaults.")
-    ] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print docs/keys.md instead.")
-    ] = False,
+    diff: bool = False,
+    markdown: bool = False,
     json: JsonOption = False,
 ) -> int:
-    """Print every key of a launch: its value, accepted values and source; run nothing."""
+    """Print every key of a launch: its value, accepted values and source; run nothing.
+
+    Args:
+        prefix: Only this key, or the keys of this section.
+        diff: Only what differs from the defaults.
+        markdown: Print docs/keys.md instead.
+    """
     from saltus.configuration import keys as key_table
     from saltus.configuration.launch import configure, read_launch
 
@@ -260,6 +250,7 @@ motion_app = typer.Typer(help="Motions with flight: jumps, a backflip, standing 
 
 
 @motion_app.command("plan")
+@documented
 def plan(
     name: Annotated[
         str,
@@ -268,25 +259,26 @@ def plan(
             autocompletion=motion_names,
         ),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write here; runs/NAME-TIME by default."),
-    ] = None,
-    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
+    output: FolderOption = None,
+    robot: str = "a1",
     json: JsonOption = False,
 ) -> int:
     """Plan a motion within the robot's limits, and write the reference that a launch tracks.
 
     Beside it stand a film strip and a plot of torques. Exit status 1 where the limits cannot be
     kept: the message names the limit and the knot.
+
+    Args:
+        output: Write here; runs/NAME-TIME by default.
+        robot: Robot: a name, or a folder.
     """
     from controller.options import FEASIBLE
-    from saltus.motion import plan_into, summary_lines
+    from saltus.motion import facts, plan_into
 
     folder, summary = plan_into(name, robot, output)
     if json:
         print_json(summary)
     else:
-        print_lines(summary_lines(summary))
+        print_facts(facts(summary))
     say(f"results: {folder}")
     return 0 if summary["status"] in FEASIBLE else 1

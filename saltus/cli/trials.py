@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saltus.cli.options import (
+    FolderOption,
     JsonOption,
     Mode,
     SetOption,
@@ -43,41 +44,14 @@ def perturb(
             autocompletion=sweep_planner_names,
         ),
     ] = "hilqr",
-    mode: Annotated[Mode, typer.Option(help="How time passes.")] = "paused",
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Run on the cluster of this Dask scheduler; else here."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write results here, or continue those that are here; runs/SUITE-TIME by default.",
-        ),
-    ] = None,
-    trial: Annotated[
-        list[int] | None, typer.Option(help="Only the trial with this number; may be repeated.")
-    ] = None,
-    group: Annotated[
-        list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Only so many seeds of each event, for a quick look.")
-    ] = None,
-    budget: Annotated[
-        list[float] | None,
-        typer.Option(
-            metavar="MS",
-            min=0.1,
-            max=1000.0,
-            help="Run each planner once more at so much processor time a plan; may be repeated.",
-        ),
-    ] = None,
+    mode: Mode = "paused",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS")] = None,
+    output: FolderOption = None,
+    trial: list[int] | None = None,
+    group: list[str] | None = None,
+    seeds: Annotated[int | None, typer.Option(min=1)] = None,
+    budget: Annotated[list[float] | None, typer.Option(metavar="MS", min=0.1, max=1000.0)] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -87,6 +61,16 @@ def perturb(
 
     Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
     page of them.
+
+    Args:
+        mode: How time passes.
+        jobs: Trials at the same time; all cores by default.
+        scheduler: Run on the cluster of this Dask scheduler; else here.
+        output: Write results here, or continue those that are here; runs/SUITE-TIME by default.
+        trial: Only the trial with this number; may be repeated.
+        group: Only trials of this group; may be repeated.
+        seeds: Only so many seeds of each event, for a quick look.
+        budget: Run each planner once more at so much processor time a plan; may be repeated.
     """
     if mode == "realtime" and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
@@ -128,22 +112,12 @@ def _print(result: SweepResult, suite: str, json: bool) -> None:
 
 
 def study(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            help="FILE.py, or a name of the list that `saltus study` prints.",
-            autocompletion=study_names,
-        ),
-    ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Number of trials.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the random numbers; 0 by default.")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Use the size of the source.")] = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=study_names)] = None,
+    trials: Annotated[int | None, typer.Option(min=1)] = None,
+    seed: Annotated[int | None, typer.Option(min=0)] = None,
+    full: bool = False,
     assignments: SetOption = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder of the figures; runs/studies/NAME.")
-    ] = None,
+    output: FolderOption = None,
     json: JsonOption = False,
 ) -> int:
     """Reproduce one table or figure; without a name, list the studies.
@@ -151,6 +125,13 @@ def study(
     A study of your own is in a FILE.py; of several in it, give FILE.py:FUNCTION.
 
     Exit status 1 when a criterion of the study is not met.
+
+    Args:
+        name: FILE.py, or a name of the list that `saltus study` prints.
+        trials: Number of trials.
+        seed: Seed of the random numbers; 0 by default.
+        full: Use the size of the source.
+        output: Folder of the figures; runs/studies/NAME.
     """
     from studies.study import STUDIES, StudyOptions, find
 
@@ -173,16 +154,19 @@ LEAST_H, MOST_H = 0.01, 23.0  # events of the emulator have a day
 
 
 def soak(
-    hours: Annotated[float, typer.Option(min=LEAST_H, max=MOST_H, help="How long the robot runs.")],
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="New folder; runs/soak-TIME by default.")
-    ] = None,
+    hours: Annotated[float, typer.Option(min=LEAST_H, max=MOST_H)],
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    folder: FolderOption = None,
     json: JsonOption = False,
 ) -> int:
     """Run the emulated robot in real time for hours; exit status 1 when a target is missed.
 
     Ctrl-C ends it in order, with what there is.
+
+    Args:
+        hours: How long the robot runs.
+        seed: Seed of everything random.
+        folder: New folder; runs/soak-TIME by default.
     """
     folder = folder or new_run_folder("soak")
     if folder.exists():
@@ -204,18 +188,14 @@ def soak(
 
 def _facts(result: SoakResult) -> list[Fact]:
     """The summary for people."""
-    from saltus.launch.outcome import shown_value
+    from saltus.launch.outcome import numbers_in
+    from saltus.soak.soak import NUMBERS
 
     met = all(criterion.met for criterion in result.criteria)
     verdict = "STOPPED" if result.interrupted else "OK" if met else "FAILED"
-    units = {"hours": "h", "memory_growth_mb_per_h": "MB/h", "tick_us": "us"}
-    values = {key: value for key, value in result.summary.items()
-              if key not in ("launches", "seed", "folder")}  # fmt: skip
     return [
         Fact(verdict, f"launches {len(result.ends)}"),
         *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}")
           for end in result.ends if not end.whole),
-        *(Fact(key.partition("_mb")[0].removesuffix("_us").replace("_", " "),
-               f"{shown_value(value, 3) or 'not known'} {units.get(key, '')}".strip())
-          for key, value in values.items()),
+        *numbers_in(NUMBERS, result.summary),
     ]  # fmt: skip

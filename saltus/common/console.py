@@ -4,7 +4,7 @@ import math
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ def say(message: str) -> None:
         stderr.print(message, markup=False)
 
 
-def print_json(result: dict[str, Any]) -> None:
+def print_json(result: Mapping[str, Any] | msgspec.Struct) -> None:
     """Print ``result`` as exactly one JSON object on one line, the last of standard output.
 
     Numbers and arrays of numpy become lists and numbers; what is not finite, null.

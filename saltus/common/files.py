@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,18 @@ def write_file(path: Path, content: bytes) -> Path:
     return path
 
 
+@cache
 def read_table(beside: str, name: str) -> Any:
     """A table in YAML that stands beside a module, whose `__file__` is given."""
     return msgspec.yaml.decode(Path(beside).with_name(name).read_bytes())
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None where there is nothing, or half of it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, ValueError):  # of JSON, of UTF-8
+        return None
 
 
 _SUFFIXES = (".yaml", ".yml")

@@ -44,8 +44,8 @@ _FACTORIES = "saltus.launch.planners"
 # Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
 PLANNERS = {
     "hilqr": PlannerEntry("HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", True),
-    "convex_mpc": PlannerEntry("Convex MPC", "#D55E00", f"{_FACTORIES}:convex_mpc"),
-    "instant_qp": PlannerEntry("Instant QP", "#009E73", f"{_FACTORIES}:instant_qp"),
+    "convex_mpc": PlannerEntry("Convex MPC", "#D55E00", f"{_FACTORIES}:centroidal"),
+    "instant_qp": PlannerEntry("Instant QP", "#009E73", f"{_FACTORIES}:centroidal"),
     "ilqr_fd": PlannerEntry("iLQR by differences", "#CC79A7", f"{_FACTORIES}:hilqr", True),
     "mppi": PlannerEntry("MPPI", "#56B4E9", f"{_FACTORIES}:mppi", True),
 }

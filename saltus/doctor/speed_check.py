@@ -6,22 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from runtime.messages import SensorReading
 from saltus.common.timing import MS, Times
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.launch.warmup import ensure_compiled
-
-
-def record(run: LockStep) -> tuple[list[Tick], list[SensorReading]]:
-    """Ticks and readings of a whole run in lock step."""
-    ticks, readings = [], []
-    while run.simulation.tick < run.config.ticks:
-        readings.append(run.simulation.reading())
-        ticks.append(run.step())
-    return ticks, readings
-
 
 # docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
 # and commands 10 ms late.
@@ -58,15 +47,16 @@ def measure(duration: float = WALK_S) -> Speed:
     config = replace(config, hilqr=as_run)
     ensure_compiled(config)
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
-    run = LockStep(config)
-    ticks, readings = record(run)
+    run, ticks = LockStep(config), list[Tick]()
+    run.run(ticks.append)
     p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0]).tolist()
     times, tracker = Times(), assembly.make_tracker(config)
-    for tick, each in zip(ticks, readings, strict=True):
-        times.call("command", tracker.command, tick.estimate, tick.plan, each.time, each)
+    for each in ticks:
+        time = each.reading.time
+        times.call("command", tracker.command, each.estimate, each.plan, time, each.reading)
     estimator = assembly.make_estimator(config)
-    for each in readings:
-        times.call("update", estimator.update, each)
+    for each in ticks:
+        times.call("update", estimator.update, each.reading)
     return Speed(p50, p99, times.median("command", MS), times.median("update", MS))
 
 

@@ -6,6 +6,7 @@ A graphics driver may crash, so pictures are drawn by a process of their own (`p
 from __future__ import annotations
 
 import os
+import pickle
 import select
 import subprocess
 import sys
@@ -14,15 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from runtime.checked import Array
 from saltus.common.errors import BadRequest
 from sim_bridge.terrain_options import Terrain
 
 PATIENCE_S = 120.0  # for one picture
+JOBS = "jobs"  # file of the child, which alone reads it
 NO_ROOM = 2  # exit status of a child that could not write its files
 GRAPHICS_HINT = "; drawing off-screen needs EGL or OSMesa: see `saltus doctor`"
 ASIDE = 0.3  # of its distance: how far aside the robot goes before the camera of a film goes along
@@ -66,43 +66,34 @@ CAMERAS = {
 }
 
 
-class Frames(NamedTuple):
-    """n pictures.
+class Picture(NamedTuple):
+    """The robot in one instant.
 
     Attributes:
-        q: (n, 19) configurations.
-        caption: (n,) text in the corner.
-        arrow: (n, 3) of the push that acts on the base, in world [m]; zero where none does.
-        arrow_label: (n,) text beside it.
-        plan_path: (n, K, 3) positions of the base that the newest plan goes through, in world [m];
-            NaN for none.
-        footholds: (n, M, 3) where that plan sets feet down, in world [m]; NaN for none.
-        force: (n, 4, 3) on the feet, in world [N].
+        q: (19,) configuration.
+        caption: text in the corner.
+        arrow: (3,) of the push that acts on the base, in world [m]; zero where none does.
+        arrow_label: text beside it.
+        plan_path: (K, 3) positions of the base that the newest plan goes through, in world [m].
+        footholds: (M, 3) where that plan sets feet down, in world [m].
+        force: (4, 3) on the feet, in world [N].
     """
 
     q: Array
-    caption: NDArray[np.str_]
-    arrow: Array
-    arrow_label: NDArray[np.str_]
-    plan_path: Array
-    footholds: Array
-    force: Array
-
-    @classmethod
-    def plain(cls, q: Array, caption: NDArray[np.str_] | None = None) -> Frames:
-        """The robot in the configurations q (n, 19), with captions (n,), and nothing else."""
-        n = len(q)
-        no_text = np.full(n, "")
-        caption = no_text if caption is None else caption
-        none = np.zeros((n, 0, 3))
-        return cls(q, caption, np.zeros((n, 3)), no_text, none, none, np.zeros((n, 4, 3)))
+    caption: str = ""
+    arrow: Array = np.zeros(3)
+    arrow_label: str = ""
+    plan_path: Array = np.zeros((0, 3))
+    footholds: Array = np.zeros((0, 3))
+    force: Array = np.zeros((4, 3))
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(NamedTuple):
     """Pictures that belong together.
 
     Attributes:
         name: of the files; no two jobs share one.
+        pictures: in their order.
         size: width and height of a picture [pixels].
         view: where the camera stands.
         ending: of the one file ``NAME.ENDING`` that is made of all pictures, one of
@@ -114,6 +105,7 @@ class Job(msgspec.Struct, frozen=True):
     """
 
     name: str
+    pictures: Sequence[Picture]
     size: tuple[int, int]
     view: View
     ending: str = ""
@@ -124,14 +116,11 @@ class Job(msgspec.Struct, frozen=True):
     beside: tuple[Job, ...] = ()
 
 
-def draw(
-    jobs: Sequence[tuple[Job, *tuple[Frames, ...]]], folder: Path,
-    show: Callable[[int], None] | None = None,
-) -> str:  # fmt: skip
+def draw(jobs: Sequence[Job], folder: Path, show: Callable[[int], None] | None = None) -> str:
     """Draw jobs into an empty folder; what could be drawn is there, whatever happens to the rest.
 
     Args:
-        jobs: with what their pictures show, and those of the jobs beside them.
+        jobs: what to draw.
         folder: takes the files; the child's own stand there too.
         show: is called with the number of pictures drawn so far.
 
@@ -141,10 +130,7 @@ def draw(
     Raises:
         OSError: the folder cannot be written.
     """
-    for job, *frames in jobs:
-        for part, shown in zip((job, *job.beside), frames, strict=True):
-            np.savez(folder / f"{part.name}.npz", **shown._asdict())
-    (folder / "jobs.msgpack").write_bytes(msgspec.msgpack.encode([job for job, *_ in jobs]))
+    (folder / JOBS).write_bytes(pickle.dumps(jobs))
     with (folder / "errors").open("w+") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "saltus.film.painter", str(folder)],
@@ -164,10 +150,8 @@ def draw(
     return lines[-1] + ("" if status == NO_ROOM else GRAPHICS_HINT)
 
 
-def draw_file(
-    job: Job, frames: Sequence[Frames], file: Path, show: Callable[[int], None] | None = None
-) -> str:
-    """Draw a job, and those beside it, into a file that is whole or as it was.
+def draw_file(job: Job, file: Path, show: Callable[[int], None] | None = None) -> str:
+    """Draw a job into a file that is whole or as it was.
 
     Returns:
         Why it could not be drawn; empty when it could.
@@ -176,7 +160,7 @@ def draw_file(
         OSError: it cannot be written.
     """
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
-        failure = draw([(job, *frames)], Path(beside), show)
+        failure = draw([job], Path(beside), show)
         if not failure:
             (Path(beside) / f"{job.name}.{job.ending}").replace(file)
     return failure

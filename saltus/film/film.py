@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
@@ -15,7 +14,7 @@ from runtime.messages import PlanOutline
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import TICK_S
-from saltus.film.drawing import CAMERAS, Frames, Job, View, draw_file
+from saltus.film.drawing import CAMERAS, Job, Picture, View, draw_file
 from saltus.launch.assembly import make_script
 from saltus.launch.recorded import RecordedRun
 from sim_bridge.perturbations import BaseForce, MotorBlock
@@ -25,27 +24,27 @@ METRES_PER_SPEED, METRES_PER_FORCE = 0.3, 0.004  # length of an arrow [m per m/s
 LENGTHS = (0.12, 0.6)  # shortest and longest arrow [m]
 
 
-def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Legs) -> Frames:
+def pictures_of(
+    run: RecordedRun, times: Sequence[float] | Array, captions: Sequence[str], legs: Legs
+) -> list[Picture]:
     """Pictures of a run at times (n,) since its first state [s], with the plans in force."""
-    shown = [run.at(float(time)) for time in times]
-    none = np.zeros((0, 3))
-    drawn, chosen = {-1: (none, none)}, []  # path and footholds by plan; of each picture, its plan
-    for plan in (instant.plan for instant in shown):
-        if plan is None or plan.status == "failed":
-            chosen.append(-1)
+    drawn: dict[int, tuple[Array, Array]] = {}  # path and footholds by plan
+    pictures = []
+    for time, caption in zip(times, captions, strict=True):
+        instant = run.at(float(time))
+        plan, truth = instant.plan, instant.truth
+        if instant.state is None:
             continue
-        chosen.append(plan.id)
-        if plan.id not in drawn:
-            drawn[plan.id] = plan.states_q[:, :3], touchdowns(plan, legs)
-    paths, footholds = zip(*(drawn[each] for each in chosen), strict=True)
-    states = [instant.state for instant in shown]
-    force = [instant.truth.foot_force if instant.truth else np.zeros((4, 3)) for instant in shown]
-    return Frames.plain(
-        np.array([state.q for state in states if state]), np.array(captions)
-    )._replace(
-        force=np.array(force),
-        plan_path=_stacked(paths), footholds=_stacked(footholds),
-    )  # fmt: skip
+        picture = Picture(instant.state.q, caption)
+        if truth is not None:
+            picture = picture._replace(force=truth.foot_force)
+        if plan is not None and plan.status != "failed":
+            if plan.id not in drawn:
+                drawn[plan.id] = plan.states_q[:, :3], touchdowns(plan, legs)
+            path, footholds = drawn[plan.id]
+            picture = picture._replace(plan_path=path, footholds=footholds)
+        pictures.append(picture)
+    return pictures
 
 
 def touchdowns(plan: PlanOutline, legs: Legs) -> Array:
@@ -56,13 +55,6 @@ def touchdowns(plan: PlanOutline, legs: Legs) -> Array:
         arm = foot_positions_in_base(legs, q[7:])[foot]
         places.append(q[:3] + rotation_from_quaternion(q[3:7]) @ arm)
     return np.reshape(places, (-1, 3))
-
-
-def _stacked(parts: Sequence[Array]) -> Array:
-    """Arrays (k, 3) as one (P, K, 3), filled up with NaN."""
-    most = max(map(len, parts), default=0)
-    rows = [np.pad(part, ((0, most - len(part)), (0, 0)), constant_values=np.nan) for part in parts]
-    return np.reshape(rows, (len(parts), most, 3))
 
 
 class Arrow(NamedTuple):
@@ -100,18 +92,16 @@ def arrows_of_run(run: RecordedRun) -> list[Arrow]:
     return arrows
 
 
-def draw_arrows(frames: Frames, times: Array, arrows: list[Arrow], speed: float) -> Frames:
-    """The frames, of times (n,) [s], with arrows and labels, in a film of that speed."""
-    vectors = frames.arrow.copy()
-    labels, captions = list(frames.arrow_label), list(frames.caption)
+def draw_arrows(pictures: list[Picture], times: Array, arrows: list[Arrow], speed: float) -> None:
+    """Add arrows and labels to pictures, of times (n,) [s], in a film of that speed."""
     for arrow in arrows:
         until = max(arrow.end, arrow.begin + SHOWN_S * speed)
         for i in np.flatnonzero((arrow.begin <= times) & (times < until)):
+            shown, label = pictures[i], arrow.label
             if arrow.vector.any():
-                vectors[i], labels[i] = arrow.vector, arrow.label
+                pictures[i] = shown._replace(arrow=arrow.vector, arrow_label=label)
             else:
-                captions[i] += f"\n{arrow.label}"
-    return frames._replace(arrow=vectors, arrow_label=np.array(labels), caption=np.array(captions))
+                pictures[i] = shown._replace(caption=f"{shown.caption}\n{label}")
 
 
 def _arrow(begin: float, end: float, value: Array, unit: str) -> Arrow:
@@ -168,24 +158,24 @@ def make_film(
     arrows = [arrows_of_run(run) for run in found]
     goes_aside = any(abs(x) < abs(y) for each in arrows for x, y, _ in (a.vector for a in each))
     view = view or CAMERAS["behind" if goes_aside else "side"]
-    jobs, frames = [], []
+    jobs = []
     pace = "" if speed == 1.0 else f"   {speed:g}x"
-    for number, (run, pushes) in enumerate(zip(found, arrows, strict=True)):
+    for run, pushes in zip(found, arrows, strict=True):
         config = run.config
         name = f"{config.planner}   " * (len(runs) > 1)
         beside = pace + "   estimate" * run.estimated
         captions = [f"{name}{time:.2f} s{beside}" for time in times]
-        shown = frames_of(run, times, captions, config.robot_model.legs)
-        frames.append(draw_arrows(shown, times, pushes, speed))
+        shown = pictures_of(run, times, captions, config.robot_model.legs)
+        draw_arrows(shown, times, pushes, speed)
         jobs.append(Job(
-            f"film-{number}" if number else "film", size, view, ending, rate, config.robot,
-            config.terrain, config.simulation.seed,
+            "film", shown, size, view, ending, rate, config.robot, config.terrain,
+            config.simulation.seed,
         ))  # fmt: skip
-    job = replace(jobs[0], beside=tuple(jobs[1:]))
+    job = jobs[0]._replace(beside=tuple(jobs[1:]))
     with refusing(f"{file}: cannot be written"):
         with RunProgress(len(times), "frames") as progress:
             failure = draw_file(
-                job, frames, file, lambda n: progress.show(n, f"{times[n - 1]:.2f} s of the run")
+                job, file, lambda n: progress.show(n, f"{times[n - 1]:.2f} s of the run")
             )
     if failure:
         raise BadRequest(f"no film: {failure}")
@@ -236,10 +226,10 @@ def leave_strip(folder: Path) -> None:
         run = RecordedRun(folder)
         times = panel_times(run.duration, [m.time for m in run.marks if m.kind == "push"])
         config, captions = run.config, [f"{time:.2f} s" for time in times]
-        frames = frames_of(run, np.array(times), captions, config.robot_model.legs)
-        job = Job("strip", PANEL, View(), "png", robot=config.robot, terrain=config.terrain,
-                  seed=config.simulation.seed)  # fmt: skip
-        failure = draw_file(job, [frames], folder / STRIP)
+        shown = pictures_of(run, times, captions, config.robot_model.legs)
+        job = Job("strip", shown, PANEL, View(), "png", robot=config.robot,
+                  terrain=config.terrain, seed=config.simulation.seed)  # fmt: skip
+        failure = draw_file(job, folder / STRIP)
     except (BadRequest, OSError) as error:
         failure = str(getattr(error, "strerror", None) or error)
     if failure:

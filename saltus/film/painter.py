@@ -4,13 +4,13 @@ A picture shows the robot, the push that acts on it and the path that it plans. 
 stills, strips or films.
 """
 
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import mujoco
 import numpy as np
 from PIL import Image, ImageDraw
@@ -25,10 +25,11 @@ from runtime.checked import Array
 from saltus.film.drawing import (
     ARROW_COLOUR,
     FORCE_COLOUR,
+    JOBS,
     NO_ROOM,
     PLAN_COLOUR,
-    Frames,
     Job,
+    Picture,
     View,
 )
 from sim_bridge.ground import ground_of
@@ -86,11 +87,9 @@ class Painter:
         for name in ("distance", "azimuth", "elevation"):
             setattr(self._camera, name, getattr(view, name))
 
-    def draw(
-        self, q: Array, caption: str, arrow: Array, arrow_label: str, plan_path: Array,
-        footholds: Array, force: Array,
-    ) -> Image.Image:  # fmt: skip
-        """The robot in one instant; the arguments are those of `Frames`, of one picture."""
+    def draw(self, shown: Picture) -> Image.Image:
+        """The robot in one instant."""
+        q = shown.q
         view = self._view
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_forward(self._model, self._data)
@@ -101,13 +100,13 @@ class Painter:
         self._draw_patches()
         if view.reference_path:
             self._draw_reference(q[0])
-        self._draw_plan(plan_path)
-        self._draw_footholds(footholds)
-        self._draw_forces(q, force)
-        self._draw_arrow(q[:3], arrow, str(arrow_label))
+        self._draw_plan(shown.plan_path)
+        self._draw_footholds(shown.footholds)
+        self._draw_forces(q, shown.force)
+        self._draw_arrow(q[:3], shown.arrow, shown.arrow_label)
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).multiline_text(
-            CAPTION_AT, str(caption), CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
+            CAPTION_AT, shown.caption, CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
         )
         return picture
 
@@ -155,7 +154,7 @@ class Painter:
 
     def _draw_plan(self, path: Array) -> None:
         """The base's planned path (K, 3), on the ground: at its height the trunk would hide it."""
-        points = path[np.isfinite(path).all(axis=1)][::PLAN_EVERY]
+        points = path[::PLAN_EVERY].copy()
         for point in points:
             point[2] = height_at(self._ground, point[0], point[1]) + PLAN_RADIUS
         for start, end in zip(points, points[1:], strict=False):
@@ -164,7 +163,7 @@ class Painter:
     def _draw_footholds(self, places: Array) -> None:
         """Discs on the ground."""
         size = np.array((FOOTHOLD_RADIUS, PLATE, 0.0))
-        for x, y, _ in places[np.isfinite(places).all(axis=1)]:
+        for x, y, _ in places:
             place = np.array((x, y, height_at(self._ground, x, y) + PLATE))
             self._add(mujoco.mjtGeom.mjGEOM_CYLINDER, size, place, PLAN_COLOUR)
 
@@ -276,29 +275,25 @@ WRITERS: dict[str, Callable[[Path, Iterable[Image.Image], float], None]] = {
 def main(folder: Path) -> int:
     """Do the jobs of a folder, with a line on standard output for each picture."""
     try:
-        for job in msgspec.msgpack.decode((folder / "jobs.msgpack").read_bytes(), type=list[Job]):
+        for job in pickle.loads((folder / JOBS).read_bytes()):
             name = f"{job.name}.{job.ending}" if job.ending else job.name
-            WRITERS[job.ending](folder / name, _pictures(job, folder), job.frames_per_second)
+            WRITERS[job.ending](folder / name, _pictures(job), job.frames_per_second)
     except OSError as error:
         print(error.strerror or error, file=sys.stderr)
         return NO_ROOM
     return 0
 
 
-def _pictures(job: Job, folder: Path) -> Iterator[Image.Image]:
-    for row in zip(*(_drawn(each, folder) for each in (job, *job.beside)), strict=True):
-        picture = Image.fromarray(np.hstack([np.asarray(each) for each in row]))
-        yield picture
+def _pictures(job: Job) -> Iterator[Image.Image]:
+    for row in zip(*map(_drawn, (job, *job.beside)), strict=True):
+        yield Image.fromarray(np.hstack([np.asarray(each) for each in row]))
         print(flush=True)
 
 
-def _drawn(job: Job, folder: Path) -> Iterator[Image.Image]:
-    with np.load(folder / f"{job.name}.npz") as file:
-        frames = Frames(**file)
+def _drawn(job: Job) -> Iterator[Image.Image]:
     ground = ground_of(job.terrain, seed=job.seed)
     painter = Painter(load_robot(job.robot), job.size, job.view, ground)
-    for frame in zip(*frames, strict=True):
-        yield painter.draw(*frame)
+    yield from map(painter.draw, job.pictures)
     painter.close()
 
 

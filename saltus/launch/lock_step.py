@@ -36,9 +36,10 @@ class Answer(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """Events of one tick: the true state, and then as `Answer`."""
+    """Events of one tick: the true state, the sensors' reading, and then as `Answer`."""
 
     truth: GroundTruth
+    reading: SensorReading
     estimate: StateEstimate
     plan: Plan | None
     command: MotorCommand
@@ -126,7 +127,7 @@ class LockStep(Stack):
         """Live through one tick of 1 ms."""
         simulation = self.simulation
         truth, reading = simulation.truth(), simulation.reading()
-        tick = Tick(truth, *self.answer(reading))
+        tick = Tick(truth, reading, *self.answer(reading))
         simulation.advance(tick.command)
         self.metrics.add_truth(truth)
         self.metrics.add_estimate(tick.estimate)

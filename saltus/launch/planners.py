@@ -5,7 +5,6 @@ Nothing of a backend is imported before it is asked for: most machines have one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from controller.planner_options import MppiOptions, PlannerOptions
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
+from saltus.launch.plugins import load
 from saltus.launch.references import recorded_walk, reference_file
 from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -78,15 +78,15 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
     try:
         return (_warp if config.rollout == "warp" else _served)(config, ground)
     except Unavailable as error:
-        there = [row.backend for row in availability(config, but=config.rollout) if row.here]
+        there = [row.backend for row in availability(config) if row.here]
         raise BadRequest(
             f"rollout {config.rollout}: {error}; available here: {', '.join(there)}"
         ) from error
 
 
-def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
-    """Every backend and whether it can be had here; `but` is left out."""
-    return [_look(name, config) for name in ROLLOUTS if name != but]
+def availability(config: LaunchConfig) -> list[Availability]:
+    """Every backend and whether it can be had here."""
+    return [_look(name, config) for name in ROLLOUTS]
 
 
 def _look(name: str, config: LaunchConfig) -> Availability:
@@ -257,26 +257,12 @@ def make_derivatives(
     return DifferenceDerivatives(robot, *horizon, ground=ground)
 
 
-def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:
-    """Convex MPC on the path of the gait, or of the commands."""
-    from controller.centroidal.convex_mpc import convex_mpc
-
-    return _centroidal(config, config.convex_mpc, convex_mpc)
-
-
-def instant_qp(config: LaunchConfig) -> CentroidalPlanner:
-    """Instant QP on the path of the gait, or of the commands."""
-    from controller.centroidal.instant_qp import instant_qp
-
-    return _centroidal(config, config.instant_qp, instant_qp)
-
-
-def _centroidal(
-    config: LaunchConfig, options: Any, make: Callable[..., CentroidalPlanner]
-) -> CentroidalPlanner:
-    """The planner that `make` makes, on the ground that is known or estimated."""
+def centroidal(config: LaunchConfig) -> CentroidalPlanner:
+    """Convex MPC or Instant QP, on the path of the gait or of the commands."""
     ground, estimate = _belief(config)
-    path, robot = _path(config, options, ground), config.robot_model
+    options, robot = getattr(config, config.planner), config.robot_model
+    make = load(f"controller.centroidal.{config.planner}:{config.planner}")
+    path = _path(config, options, ground)
     planner = make(options, robot, path, config.mode == "realtime", ground)
     planner.ground_estimate = estimate
     return planner

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.film.drawing import Frames, Job, View, draw
+from saltus.film.drawing import Job, Picture, View, draw
 from saltus.report.figures import Panel, data_uri, since_event
 from saltus.report.reading import TrialRecord
 
@@ -44,7 +44,7 @@ def pictures(trials: Sequence[TrialRecord]) -> Pictures:
     return Pictures(strips, failure)
 
 
-def draw_pictures(jobs: Sequence[tuple[Job, Frames]]) -> tuple[dict[str, list[bytes]], str]:
+def draw_pictures(jobs: Sequence[Job]) -> tuple[dict[str, list[bytes]], str]:
     """Draw jobs of single pictures.
 
     Returns:
@@ -72,14 +72,14 @@ def strip_times(trial: TrialRecord) -> list[float]:
     return [max(time, first) for time in times]
 
 
-def _job(trial: TrialRecord, name: str, view: View) -> tuple[Job, Frames]:
+def _job(trial: TrialRecord, name: str, view: View) -> Job:
     """The robot at the instants of the strip."""
     assert trial.trace is not None
     index = np.searchsorted(trial.trace.time, np.array(strip_times(trial)) - 1e-9)
     q = trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
     seed = trial.row.get("seed") or 0
-    job = Job(name, PICTURE, view, robot=trial.robot, terrain=trial.terrain, seed=seed)
-    return job, Frames.plain(q)
+    pictures = [Picture(each) for each in q]
+    return Job(name, pictures, PICTURE, view, robot=trial.robot, terrain=trial.terrain, seed=seed)
 
 
 def _view(trials: Sequence[TrialRecord]) -> View:

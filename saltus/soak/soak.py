@@ -20,11 +20,12 @@ from runtime.topics import COMMAND
 from saltus.common.console import RunProgress, say
 from saltus.common.criterion import Criterion
 from saltus.common.errors import BadRequest, refusing
-from saltus.common.files import write_file
+from saltus.common.files import read_table, write_file
 from saltus.common.stalls import StallWatch, longest_stall
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
+from saltus.launch.outcome import Numbers
 from saltus.launch.supervisor import Supervisor, free_port
 from saltus.launch.warmup import ensure_compiled
 from saltus.soak.samples import SampleFile, Watch, memory_growth, read_samples
@@ -100,6 +101,7 @@ IN_VAIN = 3  # launches in a row in which the robot does not run, after which th
 GROWTH_MB_PER_H = 10.0  # at most
 BLACK_BOX_MB = 100  # of each launch: its last five minutes
 STALL_S = 0.1  # around the end of a launch, in which a stall of the machine counts as beside it
+NUMBERS: Numbers = read_table(__file__, "summary.yaml")
 SAMPLES, STALLS, SUMMARY = "samples.csv", "stalls.csv", "summary.json"
 
 Launch = Callable[..., LaunchOutcome]

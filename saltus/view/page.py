@@ -6,12 +6,10 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import rich
-import viser
 
 from runtime.bus import Bus
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
@@ -21,7 +19,7 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch, launch_of
 from saltus.launch.assembly import make_ground
 from saltus.launch.recorded import Instant, RecordedRun
-from saltus.view.gate import Browsers, Gate
+from saltus.view.gate import Browsers, guarded_server
 from saltus.view.live import LiveFeed, measures_of
 from saltus.view.panel import (
     Levers,
@@ -63,16 +61,12 @@ class Page:
             BadRequest: the port is occupied.
         """
         rich.get_console().quiet = True  # viser's own words on standard output
-        self.server = viser.ViserServer("127.0.0.1", 0, verbose=False)
-        open_gate = partial(Gate, inner_port=self.server.get_port(), report=say)
-        try:
-            self._gate = open_gate(PORT if port is None else port)
-        except BadRequest:
-            if port is not None:
-                self.server.stop()
-                raise
-            self._gate = open_gate(0)
-        self.url = f"http://localhost:{self._gate.port}/"
+        self.server = guarded_server(PORT if port is None else port)
+        found = self.server.get_port()
+        if port not in (None, 0, found):
+            self.server.stop()
+            raise BadRequest(f"port {port} cannot be had; give another with --port")
+        self.url = f"http://localhost:{found}/"
         self.browsers = Browsers(self.server)
         self.frames = 0
         self._begin = time.monotonic()
@@ -133,8 +127,6 @@ class Page:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.browsers.close()
-        self._gate.close()
         self.server.stop()
 
 

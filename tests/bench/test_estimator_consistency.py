@@ -24,22 +24,22 @@ def judged(errors, scale=1.0):
 
 def test_white_noise_has_three_on_average_and_95_percent_inside():
     found = judged(noise(20000, 1))
-    assert found.mean == approx(3.0, abs=0.06)
-    assert found.inside == approx(0.95, abs=0.006)
-    assert found.samples == approx(20000, rel=0.1) and found.consistent
+    assert found["nees_mean"] == approx(3.0, abs=0.06)
+    assert found["nees_inside_percent"] == approx(95.0, abs=0.6)
+    assert found["independent_samples"] == approx(20000, rel=0.1) and found["consistent"]
 
 
 @pytest.mark.parametrize("scale", [0.7, 1.4])
 def test_a_covariance_that_is_wrong_is_not_consistent(scale):
     found = judged(noise(20000, 2), scale)
-    assert found.mean == approx(3.0 / scale, rel=0.03) and not found.consistent
+    assert found["nees_mean"] == approx(3.0 / scale, rel=0.03) and not found["consistent"]
 
 
 def test_errors_that_follow_each_other_are_fewer_samples():
     """The normalised error of AR(1) with factor a forgets itself by a^2: time (1+a^2)/(1-a^2)."""
     found = judged(noise(60000, 3, memory=0.95))
-    assert found.samples == approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
-    shorter = [judged(noise(4000, seed, memory=0.9)).consistent for seed in range(20)]
+    assert found["independent_samples"] == approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
+    shorter = [judged(noise(4000, seed, memory=0.9))["consistent"] for seed in range(20)]
     assert sum(shorter) >= 17  # with a band for independent ticks half of these
 
 
@@ -51,4 +51,4 @@ def test_no_covariance_is_never_consistent():
     values = normalised(errors, covariances)
     assert np.isinf(values[3:5]).all() and np.isfinite(np.delete(values, [3, 4])).all()
     found = consistency([values])
-    assert not found.consistent and found.inside <= 0.96
+    assert not found["consistent"] and found["nees_inside_percent"] <= 96.0

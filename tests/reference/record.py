@@ -25,7 +25,7 @@ from saltus.configuration.launch import TICK_S, RecordingOptions, load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.recording.fields import columns_of
 from saltus.recording.recorder import PlanThinner
-from saltus.replay.difference import Tally
+from saltus.replay import Tally
 
 FOLDER = Path(__file__).parent
 LAUNCH, RECORDING, FACTS = FOLDER / "launch.yaml", FOLDER / "run.mcap", FOLDER / "facts.json"
@@ -109,15 +109,16 @@ def write(made):
 
 def compare(recorded, made, last=None):
     """Compare two runs by topic, up to the tick `last` where it is given."""
-    tallies = {topic.name: Tally(topic) for topic in TOPICS}
-    for name, tally in tallies.items():
-        for tick, message in recorded[name].items():
+    tallies = {topic.name: Tally() for topic in TOPICS}
+    for topic in TOPICS:
+        there, tally = made[topic.name], tallies[topic.name]
+        for tick, message in recorded[topic.name].items():
             if last is not None and tick > last:
                 continue
-            if tick in made[name]:
-                tally.add(message, made[name][tick])
+            if tick in there:
+                tally.add(topic, message, there[tick])
             else:
-                tally.miss(message)
+                tally.miss(topic, tick)
     return tallies
 
 
@@ -132,7 +133,7 @@ def changes(before, after):
             f"{name}: {tally.different} of {tally.compared} differ; first at tick {first.tick}: "
             f"{first.field} was {first.recorded!r}, is {first.replayed!r}"
         )
-        largest = [f"{field} {size}" for field, size in tally.largest.items()]
+        largest = [f"{field} {size}" for field, size in tally.fields.items()]
         lines.append(f"  largest differences: {', '.join(largest) or 'none'}")
     for section in ("run", "computed_by"):
         old, new = before.facts.get(section, {}), after.facts[section]
@@ -153,15 +154,16 @@ def unexplained(before, after):
         return changes(before, after)
     lines = []
     early = compare(before.messages, after.messages, PUSH_TICK - 1)
-    for name, tally in early.items():
+    for topic in TOPICS:
+        name, tally = topic.name, early[topic.name]
         lines += [
             f"{name}: {field} differs before the push, at most by {size}"
-            for field, size in tally.largest.items()
-            if size is None or size > ROUNDING * scale(before.messages[name], tally.topic, field)
+            for field, size in tally.fields.items()
+            if size is None or size > ROUNDING * scale(before.messages[name], topic, field)
         ]
         lines += [f"{name}: messages are missing"] * (tally.only_recorded > 0)
     whole = compare(before.messages, after.messages)[GROUND_TRUTH.name]
-    away = whole.largest.get("position_base", 0.0)
+    away = whole.fields.get("position_base", 0.0)
     if away is None or away > AFTER_PUSH_M:
         lines.append(f"the base is up to {away} m elsewhere")
     return lines

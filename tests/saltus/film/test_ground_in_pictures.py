@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from robots.terrain import height_at
-from saltus.film.drawing import Frames, Job, View, draw
+from saltus.film.drawing import Job, Picture, View, draw
 from sim_bridge.ground import ground_of
 from sim_bridge.terrain_options import Slope, SurfacePatch
 
@@ -24,7 +24,7 @@ def picture(folder, terrain, x):
     q = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4])
     q[0], q[2] = x, q[2] + height_at(ground_of(terrain, seed=0), x, 0.0)
     folder.mkdir()
-    failed = draw([(Job("a", SIZE, View(), terrain=terrain), Frames.plain(q[None]))], folder)
+    failed = draw([Job("a", [Picture(q)], SIZE, View(), terrain=terrain)], folder)
     assert failed == ""
     return np.asarray(Image.open(folder / "a-0.webp"), dtype=float)[32:]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
-from saltus.film.film import LENGTHS, arrows_of_run, frames_of
+from saltus.film.film import LENGTHS, arrows_of_run, pictures_of
 from saltus.launch.recorded import RecordedRun
 from tests.a1 import A1
 from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, make_run
@@ -18,14 +18,14 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
     run = RecordedRun(make_run(tmp_path / "run", estimates_only=estimates_only))
     assert run.estimated == estimates_only and run.duration == approx(1.0)
     times = np.arange(0.0, 1.005, 0.01)
-    frames = frames_of(run, times, [""] * len(times), A1.legs)
-    assert frames.q[:, 0] == approx(0.5 * times)
-    assert frames.plan_path.shape == (101, 51, 3)
-    assert np.isnan(frames.plan_path[:50]).all() and frames.plan_path[50:, 0, 2].all()
-    assert frames.force[:, :, 2] == approx(np.full((101, 4), 50.0 * (not estimates_only)))
-    aside = frames.plan_path[60, STEP_AT, 1]
-    assert np.isnan(frames.footholds[40]).all()
-    assert frames.footholds[60] == approx(np.array([[0.18, 0.13 + aside, 0.02]]), abs=0.02)
+    pictures = pictures_of(run, times, [""] * len(times), A1.legs)
+    assert [each.q[0] for each in pictures] == approx(0.5 * times)
+    assert [len(each.plan_path) for each in pictures] == [0] * 50 + [51] * 51
+    forces = np.array([each.force[:, 2] for each in pictures])
+    assert forces == approx(np.full((101, 4), 50.0 * (not estimates_only)))
+    aside = pictures[60].plan_path[STEP_AT, 1]
+    assert not len(pictures[40].footholds)
+    assert pictures[60].footholds == approx(np.array([[0.18, 0.13 + aside, 0.02]]), abs=0.02)
 
 
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)

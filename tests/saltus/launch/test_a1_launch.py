@@ -6,9 +6,7 @@ import socket
 from contextlib import closing
 
 import msgspec
-import numpy as np
 import pytest
-from pytest import approx
 
 import saltus.doctor.confirmation as confirmation
 from runtime.messages import RobotStatus
@@ -30,10 +28,9 @@ from saltus.launch.hardware import (
 )
 from saltus.launch.outcome import robot_summary
 from saltus.launch.supervisor import Death, free_port
-from saltus.metrics.run import RunMetrics
 from studies.a1.faults import TABLE, row_of, trial_of
 from studies.a1.harmed import run_trial
-from tests.a1 import ground_truth, robot_status
+from tests.a1 import robot_status
 
 
 def last_json(capsys):
@@ -91,17 +88,6 @@ def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys
     with pytest.raises(BadRequest):
         confirm_motion(load_launch("a1"))
     assert capsys.readouterr().err.endswith("\n")  # what is said next begins a line
-
-
-def test_a_motion_on_a_real_robot_is_refused_without_its_key(refused):
-    assert "hardware.motions true" in refused("launch", "a1", "--set", FLIP[0])
-
-
-@pytest.mark.parametrize("connection", ["real", "emulated"])
-def test_a_motion_is_refused_within_the_limits_of_first_runs(connection, refused):
-    keys = [*FLIP[:2], "hardware.limits=first_run", f"connection={connection}"]
-    sets = [word for key in keys for word in ("--set", key)]
-    assert "give hardware.limits full" in refused("launch", "a1", *sets)
 
 
 def test_motions_are_allowed_on_an_emulator_alone():
@@ -182,6 +168,10 @@ def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words,
           "--set", "hardware.link.robot_address=127.0.0.1",
           "--set", "hardware.link.local_port=0"], "/nowhere"),
         (["a1", "--dry-run", "--set", "hardware.link.local_address=203.0.113.9"], "203.0.113.9"),
+        (["a1", "--set", FLIP[0]], "hardware.motions true"),
+        *(([name, *(word for key in (*FLIP[:2], "hardware.limits=first_run")
+                    for word in ("--set", key))], "give hardware.limits full")
+          for name in ("a1", "a1-emulated")),
         (["a1-emulated", "--set", "emulator.events=[{kind: quake, at: 1}]"], "quake"),
         (["a1-emulated", "--duration", "2"], "emulator.events"),
         (["emulator", "--set", "simulation.engine=isaacgym"], "simulation.engine mujoco"),
@@ -191,12 +181,6 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments, words, capsys):
     assert saltus(["launch", *arguments]) == 2
     error = capsys.readouterr().err.strip().splitlines()
     assert words in error[-1], error
-
-
-def truth(tick, x, **changes):
-    q = np.zeros(19)
-    q[0], q[6] = x, 1.0
-    return ground_truth(tick, time=0.0, q=q, contact=np.zeros(4), **changes)
 
 
 @pytest.mark.parametrize("name", ["emulator", "a1-emulated"])
@@ -214,19 +198,6 @@ def test_a_second_emulated_launch_takes_ports_of_its_own():
     with closing(open_robot_socket(first)), closing(open_link(first)):
         check_at_hand(second)
         check_at_hand(load_launch("a1-emulated"))
-
-
-def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
-    metrics = RunMetrics(judging=False, anywhere=True)
-    metrics.add_truth(truth(100, 5.0, trunk_contact=True))
-    metrics.add_status(robot_status("running"))
-    metrics.add_truth(truth(1000, 5.0))
-    metrics.add_truth(truth(3000, 5.5))
-    metrics.add_status(robot_status("sit_down"))
-    metrics.add_truth(truth(4000, 5.5, trunk_contact=True))
-    summary = metrics.summary()
-    assert (summary["fell"], summary["simulated_s"]) == (False, 2.0)
-    assert summary["distance_m"] == approx(0.5)
 
 
 def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
@@ -276,11 +247,3 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
     row = row_of(fault, run_trial(trial_of(fault), tmp_path / "fault"))
     assert not row["wrong"], row
-
-
-def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
-    kind = load_launch("a1-emulated").kind
-    assert kind.finishing == kind.processes[0] == "tracker"
-    assert kind.expendable == {"planner", "estimator", "watchdog", "black_box"}
-    assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
-    assert "emulator" not in load_launch("a1").kind.processes

@@ -10,7 +10,7 @@ def pixels():
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):
-        found = {job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs}
+        found = {job.name: [b"x"] * (1 if job.ending else len(job.pictures)) for job in jobs}
         return found, ""
 
     with pytest.MonkeyPatch.context() as patch:

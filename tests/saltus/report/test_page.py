@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.film.drawing import Frames, Job, View
+from saltus.film.drawing import Job, Picture, View
 from saltus.report import page, pictures
 from saltus.report.pictures import draw_pictures
 from tests.saltus.report.fake_sweep import change_rows, make_sweep
@@ -134,7 +134,7 @@ def test_unfinished_sweep_and_half_a_row(bare):
 
 def test_strips_are_drawn(graphics):
     q = np.array([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]])
-    drawn, failure = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
+    drawn, failure = draw_pictures([Job("strip0", [*map(Picture, q)], (96, 64), View())])
     assert failure == "" and len(drawn["strip0"]) == 1
 
 

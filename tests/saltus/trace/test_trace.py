@@ -10,20 +10,9 @@ from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder, load_trace, save_trace
 from tests.refusals import refusal
+from tests.saltus.report.fake_sweep import fake_trace
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
-
-
-def made_up(rng):
-    return Trace(
-        time=0.01 * np.arange(600), q=rng.normal(size=(600, 19)),
-        contact=rng.integers(0, 2, (600, 4)).astype(float),
-        planned=rng.integers(0, 2, (600, 4)).astype(float),
-        plan_time=1.23, plan_period=0.01, plan_contacts=rng.integers(0, 2, (50, 4)).astype(float),
-        step_sizes=np.array([1.0, 0.7, 0.0]),
-        costs=np.array([[1.5, np.inf, 2.5]]), solve_ms=rng.uniform(size=600),
-        statuses={"ok": 599, "failed": 1}, commands={"ok": 6000}, events=[1.225],
-    )  # fmt: skip
 
 
 def assert_equal(one, other, tolerance):
@@ -38,7 +27,7 @@ def assert_equal(one, other, tolerance):
 
 def test_trace_is_small_and_reads_back(tmp_path):
     path = tmp_path / "traces" / "hilqr-3.npz"
-    trace = made_up(np.random.default_rng(1))
+    trace = fake_trace("hilqr", 1.0, 1.5, fell=False)
     save_trace(trace, path)
     assert_equal(load_trace(path), trace, 1e-7)
     assert path.stat().st_size < 60_000
@@ -47,10 +36,10 @@ def test_trace_is_small_and_reads_back(tmp_path):
 
 def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, room_for):
     path = tmp_path / "t.npz"
-    trace = made_up(np.random.default_rng(2))
+    trace = fake_trace("hilqr", 1.0, 1.5, fell=False)
     save_trace(trace, path)
     with room_for(5000):
-        refusal(OSError, save_trace, made_up(np.random.default_rng(3)), path)
+        refusal(OSError, save_trace, fake_trace("hilqr", 1.0, 1.0, fell=True), path)
     assert_equal(load_trace(path), trace, 1e-7)
     assert [file.name for file in tmp_path.iterdir()] == ["t.npz"]
 

@@ -1,83 +1,47 @@
-"""Who may open a page, and what happens to a browser that takes nothing."""
+"""Who may open a page."""
 
-import socket
-import socketserver
-import threading
 from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.view.gate import Gate, answer_to, is_loopback
+from saltus.view.gate import guarded_server
+from saltus.view.page import Page
 from tests.refusals import refusal
 
 
-def head(path="/", host="127.0.0.1:8080", **fields):
-    lines = [f"GET {path} HTTP/1.1", f"Host: {host}"]
-    lines += [f"{name}: {value}" for name, value in fields.items()]
-    return "\r\n".join([*lines, "", ""]).encode()
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:9", "[::1]:8080", "127.0.0.2"])
-def test_this_machine_may_come_in(host):
-    assert answer_to(head(host=host)) is None
-    assert answer_to(head(host=host, Origin=f"http://{host}")) is None
+@pytest.fixture(scope="module")
+def server():
+    served = guarded_server(0)
+    yield served
+    served.stop()
 
 
 @pytest.mark.parametrize(
-    "request_head",
+    ("host", "origin", "status"),
     [
-        head(host="evil.example"),  # a name that somebody else has let lead here
-        head(host=""),
-        head(Origin="http://evil.example"),  # a page of another site
-        head(Origin="null"),
-        head(Origin="http://127.0.0.1:9999"),
-        b"\r\n\r\n",
-        b"nonsense\r\n\r\n",
+        ("127.0.0.1:8080", None, 200), ("localhost:9", "http://localhost:9", 200),
+        ("[::1]:8080", "http://[::1]:8080", 200), ("127.1.2.3", None, 200),
+        ("evil.example", None, 403),  # a name that somebody else has let lead here
+        ("", None, 403), ("0.0.0.0", None, 403), ("192.0.2.7", None, 403),
+        ("127.0.0.1:8080", "http://evil.example", 403),  # a page of another site
+        ("127.0.0.1:8080", "null", 403), ("127.0.0.1:8080", "http://127.0.0.1:9999", 403),
     ],
-)
-def test_pages_of_other_sites_stay_outside(request_head):
-    answer = answer_to(request_head)
-    assert answer is not None and answer.startswith(b"HTTP/1.1 403")
+)  # fmt: skip
+@pytest.mark.parametrize("upgrade", [False, True])
+def test_pages_of_other_sites_stay_outside(server, host, origin, status, upgrade):
+    fields = {"Host": host} | ({"Origin": origin} if origin else {})
+    if upgrade:
+        fields |= {
+            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "c2FsdHVzIHdhbGtzIGhlcg==",
+        }  # fmt: skip
+    with closing(HTTPConnection("127.0.0.1", server.get_port(), timeout=10.0)) as client:
+        client.request("GET", "/", headers=fields)
+        assert client.getresponse().status == (101 if upgrade and status == 200 else status)
 
 
-LEFT = threading.Event()
-
-
-class Echo(socketserver.BaseRequestHandler):
-    """Sends back what it gets, and notes that nothing more comes."""
-
-    def handle(self):
-        while data := self.request.recv(65536):
-            self.request.sendall(data)
-        LEFT.set()
-
-
-def test_bytes_pass_both_ways():
-    lines, inner = [], socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo)
-    threading.Thread(target=inner.serve_forever, daemon=True).start()
-    with closing(Gate(0, inner.server_address[1], lines.append)) as door:
-        with socket.create_connection(("127.0.0.1", door.port)) as client:
-            client.settimeout(10.0)
-            client.sendall(head())
-            assert client.recv(4096) == head()
-            client.sendall(b"more")
-            assert client.recv(4096) == b"more"
-        assert LEFT.wait(10.0)
-        with socket.create_connection(("127.0.0.1", door.port)) as client:
-            client.settimeout(10.0)
-            client.sendall(head(host="evil.example"))
-            assert client.recv(4096).startswith(b"HTTP/1.1 403")
-    inner.shutdown()
-    assert not lines
-
-
-def test_an_occupied_port_is_refused_in_one_line():
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        assert str(port) in refusal(BadRequest, Gate, port, 1, print)
-
-
-def test_addresses_of_this_machine_alone_are_loopback():
-    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
-    assert not any(map(is_loopback, ("0.0.0.0", "192.0.2.7", "::", "example.com", "")))
+def test_an_occupied_port_is_refused_in_one_line(server):
+    port = server.get_port()
+    assert str(port) in refusal(BadRequest, Page, port)

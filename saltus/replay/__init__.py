@@ -1,1 +1,0 @@
-"""Feeds a recorded run through the stack again, and compares what comes out."""
