@@ -67,12 +67,6 @@ CASES = [Case(*pair, method) for pair in PAIRS for method in ("xi", "dxr")]
 CASES.insert(4, Case(0, 1, "direct"))
 CASES.append(Case(3, 3, "no_extension"))  # in the order of the printed table
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
-# Bounces and cost of the thesis that differ in kind: D_x R drops the bounce; and costs.
-PRINTED = {
-    Case(0, 1, "dxr"): (0, None), Case(1, 1, "dxr"): (0, None), Case(3, 1, "dxr"): (0, None),
-    Case(1, 1, "xi"): (None, 42.5), Case(3, 3, "dxr"): (None, 19.6),
-    Case(3, 3, "no_extension"): (None, 53.3)
-}  # fmt: skip
 
 
 class Solved(NamedTuple):
@@ -119,11 +113,9 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
 
     ``fraction`` is that of ``seed_force``.
     """
-    bounces, printed = PRINTED.get(case, (None, None))
     head = case._asdict() | {"fraction": fraction}
-    thesis = {"thesis_actual": bounces, "thesis_cost": printed}
     if case.method == "direct":
-        return Solved(head | _by_direct(case) | thesis)
+        return Solved(head | _by_direct(case))
     model = bouncing_ball_problem(case.target_height, case.duration / steps)
     options = HilqrOptions(
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
@@ -140,7 +132,7 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
         "expected_reduction": magnitude(solution.expected_change) if final else None,
         "converged": solution.status == "converged",
     }
-    return Solved(row | thesis, seed, final)
+    return Solved(row, seed, final)
 
 
 def _by_direct(case: Case) -> Row:
