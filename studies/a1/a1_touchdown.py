@@ -188,8 +188,8 @@ def outcomes_of(
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """Distances between the outcomes of one touchdown, and their cause.
 
-    ``pairs`` has s of every pair of feet on the ground; ``s`` is that of largest magnitude of a
-    foot that lands and any other, NaN where there is none.
+    ``pairs`` has s (22) of every pair of feet on the ground, in order; ``s`` is that of largest
+    magnitude of a foot that lands and any other, NaN where there is none.
 
     Args:
         found: its outcomes, one or more.
@@ -198,7 +198,11 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """
     problem, base, feet = found.problem, found.v_plus[:, :3], set(feet_of(landing))
     whitened = found.v_plus @ np.linalg.cholesky(problem.M)
-    hits, pairs = [foot in feet for foot in problem.contacts], cosines_of(problem)
+    hits = [foot in feet for foot in problem.contacts]
+    s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
+    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
+    pairs = {(problem.contacts[i], problem.contacts[j]): s[i, j]
+             for i, j in combinations(order, 2)}  # fmt: skip
     furthest = largest_distance(base)
     return {
         "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
@@ -210,14 +214,6 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
         "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
         "pairs": pairs,
     }
-
-
-def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
-    """Seghete and Murphey's s (22) of every pair of contacts, as they are named in order."""
-    s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
-    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    return {(problem.contacts[i], problem.contacts[j]): s[i, j]
-            for i, j in combinations(order, 2)}  # fmt: skip
 
 
 def largest_distance(points: Array) -> float:
