@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -113,13 +113,16 @@ class Trials(NamedTuple):
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    chosen, count = tuple(methods), options.count(TRIALS, THESIS_TRIALS)
+    chosen, count, seed = tuple(methods), options.count(TRIALS, THESIS_TRIALS), options.seed
     options.progress(0, count, "compiling")
     for method in chosen:  # what is compiled is kept where the processes find it
         if method.planner.startswith("RRT"):
             _warm(method)
     made: dict[int, Sequence[Outcome]] = {}
-    work = partial(_trial, options.seed, chosen)
+
+    def work(trial: int) -> tuple[int, list[Outcome]]:
+        return trial, [_outcome(method, seed, trial) for method in chosen]
+
     with workers():
         for trial, result in run_all(work, list(range(count))):
             made[trial] = result
@@ -139,10 +142,6 @@ def acceleration_cost(path: HillPath) -> float:
     steps = len(path.powers)
     cost = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1)
     return round(float(cost), 9)  # what is left of a straight path is the solver's tolerance
-
-
-def _trial(seed: int, methods: tuple[Method, ...], trial: int) -> tuple[int, list[Outcome]]:
-    return trial, [_outcome(method, seed, trial) for method in methods]
 
 
 def _outcome(method: Method, seed: int, trial: int) -> Outcome:

@@ -27,7 +27,7 @@ def test_the_direct_method_confirms_the_minimum_under_one_bounce():
     cost, _ = best_bounce(3.0, 1.0)
     xi, direct = (solve_case(Case(0, 1, method)).row for method in ("xi", "direct"))
     assert xi["converged"] and xi["actual"] == 1 and direct["converged"]
-    assert cost < direct["cost"] == approx(cost, rel=1e-5)
+    assert cost < direct["cost"] == approx(cost, rel=3e-5)
     assert direct["cost"] < xi["cost"] == approx(cost, rel=1e-3)
 
 
