@@ -230,19 +230,14 @@ def trajectory(run: Run, samples: int = 60) -> ZenoTrajectory:
 
 
 @study("Halm and Posa, figure 8")
-def run(options: StudyOptions) -> StudyResult:
-    """Rows: one half cycle each, and ``accumulation``."""
-    return simulate_impacts(IMPACTS)
-
-
-def simulate_impacts(impacts: int) -> StudyResult:
-    """The study with a number of impacts.
+def run(options: StudyOptions, impacts: int = IMPACTS) -> StudyResult:
+    """Rows: one half cycle each, and ``accumulation``.
 
     A row an impact: where it ends in t [s] and s, and its half cycle against the closed form. The
     last row is the accumulation: the last impact's end, and its relative distance from the sum.
     """
     rows = list[Row]()
-    (simulated, run), limit = rock(RATE, impacts), accumulation(RATE)
+    (simulated, trial), limit = rock(RATE, impacts), accumulation(RATE)
     t = s = 0.0
     for number, impact in enumerate(simulated):
         rate = RATE * RATE_RATIO**number
@@ -269,7 +264,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
     })  # fmt: skip
     criteria = [Criterion(f"{key} of the accumulation, relative", rows[-1][key], "<=", REQUIRED)
                 for key in ("time_error", "s_error")]  # fmt: skip
-    figures = {"figure-8": figure_8(trajectory(run), *limit)}
+    figures = {"figure-8": figure_8(trajectory(trial), *limit)}
     columns = "half_cycle, corner, time, s, rate, time_error, s_error, friction_used"
     return StudyResult(rows, figures, columns, criteria)
 

@@ -5,15 +5,16 @@ import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
+from studies.halm_posa import zeno_block
 from studies.halm_posa.systems.rocking_block import FRICTION, corners
 from studies.halm_posa.zeno_block import (
     RATE_RATIO,
     accumulation,
     rock,
-    simulate_impacts,
     trajectory,
 )
 from studies.runner import PRINTED
+from studies.study import StudyOptions
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_trajectory_is_a_solution_of_the_inclusion(rocked):
 
 
 def test_the_study_meets_its_criteria_where_it_has_enough_impacts():
-    result = simulate_impacts(24)
+    result = zeno_block.run.run(StudyOptions(), 24)
     *cycles, total = result.rows
     assert [row["half_cycle"] for row in cycles] == list(range(1, 25))
     assert "".join(row["corner"] for row in cycles) == "BA" * 12
@@ -61,4 +62,4 @@ def test_the_study_meets_its_criteria_where_it_has_enough_impacts():
     assert all(each.met for each in result.criteria)
     assert total["half_cycle"] == "accumulation"
     assert set(result.figures) == {"figure-8"}
-    assert not all(each.met for each in simulate_impacts(3).criteria)
+    assert not all(each.met for each in zeno_block.run.run(StudyOptions(), 3).criteria)
