@@ -12,11 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from saltus.common.figures import figure, save
+from saltus.common.figures import figure
 from studies.study import Row
-
-__all__ = ["COLOURS", "Band", "Panel", "Styled", "convergence", "dots", "draw", "figure", "over",
-           "save"]  # fmt: skip
 
 COLOURS = {
     "xi": "goldenrod",

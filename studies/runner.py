@@ -4,7 +4,7 @@ import inspect
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 from saltus.common.console import RunProgress, print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
+from saltus.configuration.options import read_mapping
 from studies.study import Criterion, Row, Study, StudyOptions
 
 _WIDTH = 80  # columns of a note
 _DIGITS = 4  # significant, in a table
-PRINTED = ("thesis_", "printed_")  # in front of a key: its number as the source prints it
+PRINTED = read_mapping(Path(__file__).with_name("printed.yaml"))  # of the sources
 
 
 def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json: bool) -> int:
@@ -36,7 +37,7 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
         except MemoryError as error:
             reason = error or "no memory"
             raise BadRequest(f"study {name}: {reason}; give fewer --trials") from error
-    seconds, rows = time.monotonic() - started, [_with_differences(row) for row in result.rows]
+    seconds, rows = time.monotonic() - started, with_printed(name, study.source, result.rows)
     _write(folder, lambda: save(result.figures, folder))
     text = inspect.cleandoc(sys.modules[study.run.__module__].__doc__ or "")
     notes = [" ".join(part.split()) for part in text.split("\n\n")[1:]]  # below its first line
@@ -67,15 +68,20 @@ def _write(folder: Path, do: Callable[[], Any]) -> None:
         raise BadRequest(f"--output {folder}: {error.strerror or error}") from error
 
 
-def _with_differences(row: Mapping[str, Any]) -> Row:
-    """The row, and behind a number that the source prints by how much the study's is larger."""
-    made: Row = {}
-    for key, value in row.items():
-        made[key] = value
-        own = next((key.removeprefix(each) for each in PRINTED if key.startswith(each)), "")
-        if own in row:
-            known = value is not None and row[own] is not None
-            made[f"{own}_off"] = row[own] - value if known else None
+def with_printed(name: str, source: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows; behind a number what the source prints, and by how much the study's is larger."""
+    cases, made = PRINTED.get(name, []), list[Row]()
+    printed = "thesis" if source.startswith("Kong") else "printed"
+    for row in rows:
+        own: Row = {}
+        for case in cases:
+            own = dict.fromkeys(case) | own | (case if case["of"].items() <= row.items() else {})
+        made.append({})
+        for key, value in row.items():
+            made[-1][key] = value
+            if key in own:
+                off = None if None in (value, own[key]) else value - own[key]
+                made[-1] |= {f"{printed}_{key}": own[key], f"{key}_off": off}
     return made
 
 
@@ -85,8 +91,7 @@ def _print_rows(title: str, rows: list[Row], columns: str) -> None:
     for column in (columns or ", ".join(rows[0])).split(", "):
         key, _, heading = column.partition("=")
         shown[key] = heading or key.replace("_", " ")
-        for each in PRINTED:
-            shown.setdefault(f"{key.removeprefix(each)}_off", "off")
+        shown.setdefault(f"{key}_off", "off")
     keys = [key for key in shown if key in rows[0]]
     cells = [{key: _cell(row[key]) for key in keys} for row in rows]
     print_table(title, cells, [shown[key] for key in keys])

@@ -20,8 +20,6 @@ from saltus.launch.plugins import load_module
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Criterion", "Row", "Study", "StudyOptions", "StudyResult", "find", "study"]
-
 Option = Literal["trials", "seed", "full", "set"]
 Progress = Callable[[int, int, str], None]  # (done, total, what)
 Row = dict[str, Any]  # JSON values, numbers and arrays of numpy, by key

@@ -46,9 +46,10 @@ from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.resolution import sequential
 from saltation.impacts.sampling import SamplingOptions, sample_impacts
 from saltation.impacts.surface_cosines import surface_cosines
+from saltation.systems import Array
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
-from studies.a1.systems.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of
+from studies.a1.systems.touchdowns import Touchdowns, feet_of, touchdowns
 from studies.study import Row, StudyOptions, StudyResult, study
 
 SPEED = 0.2  # commanded [m/s]
@@ -93,8 +94,8 @@ def run(options: StudyOptions) -> StudyResult:
     duration = FULL_DURATION_S if options.full else DURATION_S
     impacts, fell = [], {}
     for gait in GAIT_NAMES:
-        touchdowns, fell[gait] = walk(gait, duration, options)
-        impacts += measure(load_robot("a1"), gait, touchdowns, samples, options)
+        found, fell[gait] = walk(gait, duration, options)
+        impacts += measure(load_robot("a1"), gait, found, samples, options)
     rows = [row | {"fell": fell[row["gait"]]} | ranks(impacts) for row in rows_of(impacts)]
     columns = (
         "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
@@ -114,21 +115,21 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
          "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
-    run, finder = LockStep(config), TouchdownFinder()
+    run, states = LockStep(config), list[Any]()
 
     def keep(at: Tick) -> None:
         truth = at.truth
-        finder.add(truth.time, truth.q, truth.v, truth.contact)
+        states.append((truth.time, truth.q, truth.v, truth.contact))
         if truth.tick % 50 == 0:
             options.progress(truth.tick, round(duration * 1e3), f"{gait}: run")
 
     fell = run.run(keep).fell
-    touchdowns, settled = finder.touchdowns(), GAITS[gait].start + GAITS[gait].ramp
-    return touchdowns.rows(touchdowns.time >= settled), fell
+    found = touchdowns(*map(np.array, zip(*states, strict=True)))
+    return found.rows(found.time >= GAITS[gait].start + GAITS[gait].ramp), fell
 
 
 def measure(
-    robot: Robot, gait: str, touchdowns: Touchdowns, samples: int, options: StudyOptions
+    robot: Robot, gait: str, landed: Touchdowns, samples: int, options: StudyOptions
 ) -> list[Row]:
     """Sample the outcomes of each touchdown, and compare other impact laws with them.
 
@@ -136,10 +137,10 @@ def measure(
     """
     model = load_pinocchio(robot)
     dynamics, impacts = ContactDynamics(model, foot_frame_ids(model)), []
-    for i in options.track(range(len(touchdowns.time)), f"{gait}: outcomes"):
-        q, v, landing = touchdowns.q[i], touchdowns.v[i], touchdowns.landing[i]
-        found, feet = outcomes_of(robot, touchdowns, i, samples, options.seed), feet_of(landing)
-        stuck = impact(dynamics, q, v, landing + touchdowns.standing[i]).v_plus
+    for i in options.track(range(len(landed.time)), f"{gait}: outcomes"):
+        q, v, landing = landed.q[i], landed.v[i], landed.landing[i]
+        found, feet = outcomes_of(robot, landed, i, samples, options.seed), feet_of(landing)
+        stuck = impact(dynamics, q, v, landing + landed.standing[i]).v_plus
         spread = spread_of(found, v, landing)
         # After impacts one foot after another, in every order whose impacts end.
         tried = (sequential(found.problem, v, order)
@@ -148,7 +149,7 @@ def measure(
         counts = ("no foot", "one foot", "", "three feet", "four feet")
         impacts.append(spread | {
             "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
-            "standing": len(feet_of(touchdowns.standing[i])),
+            "standing": len(feet_of(landed.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
             "orders_m_s": largest_distance(np.array(ordered)),
             "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
@@ -158,13 +159,13 @@ def measure(
 
 
 def outcomes_of(
-    robot: Robot, touchdowns: Touchdowns, row: int, samples: int, seed: int = 0
+    robot: Robot, landed: Touchdowns, row: int, samples: int, seed: int = 0
 ) -> Outcomes:
     """Sample what a touchdown may lead to, the feet that stand taking part.
 
     Args:
         robot: that touched down.
-        touchdowns: of a run.
+        landed: touchdowns of a run.
         row: which of them.
         samples: how many; none is drawn where no foot closes, and the velocity stays.
         seed: of the draws.
@@ -172,9 +173,9 @@ def outcomes_of(
     Raises:
         ValueError: the configuration allows no impact, see `robots.impact_problem`.
     """
-    feet = feet_of(touchdowns.landing[row] + touchdowns.standing[row])
-    v = touchdowns.v[row]
-    problem = contact_problem(robot, touchdowns.q[row], feet)
+    feet = feet_of(landed.landing[row] + landed.standing[row])
+    v = landed.v[row]
+    problem = contact_problem(robot, landed.q[row], feet)
     if not problem.is_colliding(v):
         return Outcomes(problem, v[None], 1.0, 0.0)
     # The largest normal impulse [N s] that one of the contacts alone needs to stop.
@@ -187,8 +188,8 @@ def outcomes_of(
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """Distances between the outcomes of one touchdown, and their cause.
 
-    ``pairs`` has s of every pair of feet on the ground; ``s`` is that of largest magnitude of a
-    foot that lands and any other, NaN where there is none.
+    ``pairs`` has s (22) of every pair of feet on the ground, in order; ``s`` is that of largest
+    magnitude of a foot that lands and any other, NaN where there is none.
 
     Args:
         found: its outcomes, one or more.
@@ -197,7 +198,11 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """
     problem, base, feet = found.problem, found.v_plus[:, :3], set(feet_of(landing))
     whitened = found.v_plus @ np.linalg.cholesky(problem.M)
-    hits, pairs = [foot in feet for foot in problem.contacts], cosines_of(problem)
+    hits = [foot in feet for foot in problem.contacts]
+    s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
+    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
+    pairs = {(problem.contacts[i], problem.contacts[j]): s[i, j]
+             for i, j in combinations(order, 2)}  # fmt: skip
     furthest = largest_distance(base)
     return {
         "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
@@ -209,14 +214,6 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
         "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
         "pairs": pairs,
     }
-
-
-def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
-    """Seghete and Murphey's s (22) of every pair of contacts, as they are named in order."""
-    s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
-    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    return {(problem.contacts[i], problem.contacts[j]): s[i, j]
-            for i, j in combinations(order, 2)}  # fmt: skip
 
 
 def largest_distance(points: Array) -> float:

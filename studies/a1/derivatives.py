@@ -20,6 +20,7 @@ Rollout Xi changes A at touchdowns, because it is the derivative of a mean over 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -298,7 +299,7 @@ def descend(
         line searches and costs. Ratio and step size are of first iterations that were accepted.
     """
     backend = ThreadedRollout(A1, PLANNER.knots, *STEP, THREADS)
-    gains, costs, rejected, accepted, rows = {}, {}, {}, {}, []
+    gains, table = {}, defaultdict[tuple[str, str], Row](dict)
     for key, kind in kinds.items():
         model = RobotModel(A1, backend, kind.derivatives, PLANNER.cost)
         solver = Hilqr(model, replace(solver_options(PLANNER), variant=kind.variant))
@@ -312,23 +313,18 @@ def descend(
                 trajectory = steps[-1].trajectory
             solved.append(steps)
         gains[key] = np.array([steps[0].backward.gains for steps in solved])
-        costs[key] = np.array([
-            [step.trajectory.cost / problem.seed.cost for step in steps]
-            for problem, steps in zip(problems, solved, strict=True)
-        ])  # fmt: skip
-        rejected[key] = [[step.status == "rejected" for step in steps] for steps in solved]
+        for i, steps in enumerate(zip(*solved, strict=True)):
+            costs = np.array([step.trajectory.cost / problem.seed.cost
+                              for step, problem in zip(steps, problems, strict=True)])  # fmt: skip
+            case = f"iteration {i + 1}"
+            table[case, "cost/seed"][key] = np.exp(np.log(costs).mean())
+            table[case, "rejected"][key] = np.mean([step.status == "rejected" for step in steps])
         first = [(each.ratio, each.step_size) for each, *_ in solved if each.status == "improved"]
-        if first:
-            accepted[key] = np.median(first, axis=0)
-    for i in range(ITERATIONS):
-        means = {key: np.exp(np.log(each[:, i]).mean()) for key, each in costs.items()}
-        shares = {key: np.mean(each, axis=0)[i] for key, each in rejected.items()}
-        for measure, values in (("cost/seed", means), ("rejected", shares)):
-            rows.append(cells("descent", f"iteration {i + 1}", measure, len(problems), values))
-    for i, measure in enumerate(("ratio", "step size")):
-        values = {key: each[i] for key, each in accepted.items()}
-        rows.append(cells("descent", "iteration 1", measure, len(problems), values))
-    return gains, rows
+        for i, measure in enumerate(("ratio", "step size")):
+            found = table["iteration 1", measure]
+            if first:
+                found[key] = np.median(first, axis=0)[i]
+    return gains, [cells("descent", *names, len(problems), row) for names, row in table.items()]
 
 
 def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:

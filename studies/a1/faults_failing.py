@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -25,44 +25,32 @@ WAY = "SALTUS_FAULT"
 HOG = signal.SIGUSR2  # starts a thread that keeps Python's lock
 FAILS_AFTER_S = 4.0  # since the first estimate [s]
 
-Spoil = Callable[[Any], Mapping[str, Any]]  # the fields of a message that are wrong, and how
-
-
-def _times(name: str, factor: float) -> Spoil:
-    return lambda message: {name: factor * getattr(message, name)}
-
-
-def _plus(name: str, slots: slice, offset: float) -> Spoil:
-    def spoil(message: Any) -> Mapping[str, Any]:
-        values = np.array(getattr(message, name))
-        values[..., slots] += offset
-        return {name: values}
-
-    return spoil
-
-
+Spoil = tuple[str, slice, float]  # field of a message, which of its numbers, and what is added
 PLANS: dict[str, Spoil] = {
-    "NaN": _times("inputs", np.nan),
-    "states": _plus("states_v", slice(0, 1), 100.0),  # [m/s]
-    "inputs": _plus("inputs", slice(0, 12), 1000.0),  # [N m]
-    "gains": _plus("gains", slice(0, 36), 1e7),
+    "NaN": ("inputs", slice(None), np.nan),
+    "states": ("states_v", slice(0, 1), 100.0),  # [m/s]
+    "inputs": ("inputs", slice(0, 12), 1000.0),  # [N m]
+    "gains": ("gains", slice(0, 36), 1e7),
 }
 ESTIMATES: dict[str, Spoil] = {
-    "joints": _plus("q", slice(7, 8), 0.8),  # [rad]
-    "turn": _plus("v", slice(5, 6), 8.0),  # [rad/s]
-    "speed": _plus("v", slice(0, 1), 20.0),  # [m/s]
+    "joints": ("q", slice(7, 8), 0.8),  # [rad]
+    "turn": ("v", slice(5, 6), 8.0),  # [rad/s]
+    "speed": ("v", slice(0, 1), 20.0),  # [m/s]
 }
 
 
 def spoiled(method: Callable[[Any], Message], spoil: Spoil) -> Callable[..., Any]:
     """A core's method whose messages are spoiled from `FAILS_AFTER_S` on, of what it is given."""
-    begun: list[float] = []
+    begun, (name, slots, offset) = list[float](), spoil
 
     def call(given: Any, *more: Any, **named: Any) -> Any:
         message = method(given, *more, **named)
         begun.append(given.time)
-        late = given.time - begun[0] >= FAILS_AFTER_S
-        return msgspec.structs.replace(message, **spoil(message)) if late else message
+        if given.time - begun[0] < FAILS_AFTER_S:
+            return message
+        values = np.array(getattr(message, name))
+        values[..., slots] += offset
+        return msgspec.structs.replace(message, **{name: values})
 
     return call
 

@@ -10,9 +10,6 @@ the true touchdown to the measured one; false is the share of the time in which 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -66,21 +63,14 @@ def run(options: StudyOptions) -> StudyResult:
     launch = load_launch("trot", (AT_ORIGIN,), duration=DURATION)
     stepper = LockStep(launch)
     ticks = [stepper.step() for _ in options.track(range(round(DURATION / PERIOD)), "the A1 trots")]
-    return observed(launch.robot_model, ticks)
-
-
-def observed(robot: Robot, ticks: Sequence[Any]) -> StudyResult:
-    """The study of a recorded trot."""
     times = np.array([tick.truth.time for tick in ticks])
     contact = np.array([tick.truth.contact for tick in ticks]) > 0.5
     true = np.array([tick.truth.foot_force[:, 2] for tick in ticks])
-    upward, rows, settled = (
-        {"ideal sensor": true},
-        list[Row](),
-        slice(round(SETTLED / PERIOD), None),
-    )
+    upward, rows = {"ideal sensor": true}, list[Row]()
+    settled = slice(round(SETTLED / PERIOD), None)
     for name, state in (("true state", "truth"), ("estimate", "estimate")):
-        observer, states = MomentumObserver(robot), [getattr(tick, state) for tick in ticks]
+        observer = MomentumObserver(launch.robot_model)
+        states = [getattr(tick, state) for tick in ticks]
         upward[name] = np.array([
             observer.update(x.q, x.v, tick.truth.torque)[:, 2]
             for x, tick in zip(states, ticks, strict=True)

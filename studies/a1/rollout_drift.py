@@ -106,12 +106,19 @@ def walking(starts: int, seed: int) -> list[Case]:
     Found with MuJoCo on the CPU; what another backend would have gone on to is not followed.
     """
     bench = make_workbench()
-    recorder, cases = _Recorder(A1, KNOTS, PERIOD, SUBSTEPS), []
+    asked, cases = list[Policies](), []
     options = bench.paused.options
     search = msgspec.structs.replace(options.search, line_search="exhaustive")
     options = msgspec.structs.replace(options, search=search)
     _, _, model, solver = make_parts(options)
-    model.backend = recorder
+    backend: Any = ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS)
+    roll_out = backend.roll_out
+
+    def kept(x0: Array, policies: Policies) -> RolloutBatch:
+        asked.append(policies)
+        return roll_out(x0, policies)
+
+    model.backend, backend.roll_out = backend, kept
     for case in make_cases(bench, starts, seed):
         window = case.window
         model.track(window)
@@ -120,24 +127,11 @@ def walking(starts: int, seed: int) -> list[Case]:
         for _ in range(SEARCHES):
             if trajectory is None:
                 break
-            recorder.policies = None
-            step = solver.iterate(case.x0, trajectory)
-            trajectory = step.trajectory
-            if recorder.policies is not None:
-                reference = np.hstack([window.q, window.v])
-                cases.append(Case(WALKING, case.x0, recorder.policies, reference, window.inputs))
+            asked.clear()
+            trajectory = solver.iterate(case.x0, trajectory).trajectory
+            reference = np.hstack([window.q, window.v])
+            cases += [Case(WALKING, case.x0, each, reference, window.inputs) for each in asked[-1:]]
     return cases
-
-
-class _Recorder(ThreadedRollout):
-    """MuJoCo on the CPU, which keeps the last policies that it was asked for."""
-
-    policies: Policies | None = None
-
-    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
-        """Roll every candidate out from x0 (37,)."""
-        self.policies = policies
-        return super().roll_out(x0, policies)
 
 
 QUANTILES = (50, 99)  # [%], over candidates

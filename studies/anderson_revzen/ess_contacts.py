@@ -318,8 +318,9 @@ CONTACTS = (2, 10, 25, 50, 75, 100)
 STIFF_PART = 4  # of the starts, one in so many is tried on the beds that stiffen too
 
 
-def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
-    """The study on beds of ``contacts`` springs, two sizes or more.
+@study("Anderson and Revzen, table 5.1", "trials", "seed")
+def run(options: StudyOptions, contacts: Sequence[int] = CONTACTS) -> StudyResult:
+    """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more.
 
     The rows are of beds that are equally stiff; beds of equally stiff springs are measured beside.
     """
@@ -353,12 +354,6 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
         " long_steps_s, marginal_ratio, in_contact"
     )
     return StudyResult(made, figures, columns, criteria)
-
-
-@study("Anderson and Revzen, table 5.1", "trials", "seed")
-def run(options: StudyOptions) -> StudyResult:
-    """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more."""
-    return compare_costs(options, CONTACTS)
 
 
 def figure_5_1(found: dict[str, Array]) -> Figure:

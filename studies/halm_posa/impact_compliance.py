@@ -18,11 +18,10 @@ ground is on its way to the second half of the collision, so here no corner may,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
@@ -44,7 +43,7 @@ from studies.halm_posa.systems.rocking_block import (
     normal_jacobian,
     problem,
 )
-from studies.study import Criterion, Row, StudyOptions, StudyResult, study
+from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TRIALS = 51  # in each sweep, 5.4.1
 DECADES = 5.0  # k_A / k_B from 1e-5 to 1e5, 5.4.1
@@ -234,26 +233,20 @@ def run(options: StudyOptions) -> StudyResult:
             "message": rigid.message
         })  # fmt: skip
         options.progress(len(rows), 2 * trials, sweep)
-    drawing = figure_12(rows, rigid.outcomes @ impact.J_n.T)
+    predicted, panels = rigid.outcomes @ impact.J_n.T, []
+    cells = np.round(predicted / np.ptp(predicted, axis=0).max() * 400)
+    shown = predicted[np.unique(cells, axis=0, return_index=True)[1]]  # a picture needs no more
+    for sweep in (RATIO, TILT):
+        own = [[row["normal_velocity_A"], row["normal_velocity_B"]]
+               for row in rows if row["sweep"] == sweep]  # fmt: skip
+        curves = {"rigid set": dots(shown, color="0.75", markersize=9),
+                  "compliant": Styled(own, {"marker": "o", "markersize": 4})}  # fmt: skip
+        panels.append(Panel(curves, "normal velocity of A [m/s]", "of B [m/s]",
+                            settings={"title": f"{sweep} varied", "aspect": "equal"}))  # fmt: skip
     worst = max(row["distance"] for row in rows)
     criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
     columns = (
         "sweep, value, normal_velocity_A, normal_velocity_B, distance, distance_over_set,"
         " impulse_before_second, status"
     )
-    return StudyResult(rows, {"figure-12": drawing}, columns, criteria)
-
-
-def figure_12(rows: Sequence[Row], predicted: Array) -> Figure:
-    """Normal velocities after the collision, one panel a sweep, over the rigid (S, 2) [m/s]."""
-    cells = np.round(predicted / np.ptp(predicted, axis=0).max() * 400)
-    rigid = predicted[np.unique(cells, axis=0, return_index=True)[1]]  # a picture needs no more
-    panels = []
-    for sweep in (RATIO, TILT):
-        own = [[row["normal_velocity_A"], row["normal_velocity_B"]]
-               for row in rows if row["sweep"] == sweep]  # fmt: skip
-        curves = {"rigid set": dots(rigid, color="0.75", markersize=9),
-                  "compliant": Styled(own, {"marker": "o", "markersize": 4})}  # fmt: skip
-        panels.append(Panel(curves, "normal velocity of A [m/s]", "of B [m/s]",
-                            settings={"title": f"{sweep} varied", "aspect": "equal"}))  # fmt: skip
-    return draw(*panels)
+    return StudyResult(rows, {"figure-12": draw(*panels)}, columns, criteria)

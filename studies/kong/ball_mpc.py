@@ -70,7 +70,6 @@ def run(options: StudyOptions) -> StudyResult:
         rows.append({
             "hybrid_cost_update": update,
             "unconverged_steps": np.sum(~loop.converged),
-            "thesis_unconverged_steps": None if update else 8,
             "steps": len(loop.converged),
             "tracking_cost": cost.value(loop.states, loop.inputs, loop.modes),
             "peak_input": np.max(abs(loop.inputs))

@@ -29,8 +29,8 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
+from saltation.convergent.evaluation import hull_area
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.examples.hopper import FLIGHT
 from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
@@ -234,14 +234,6 @@ def event_names(trajectory: Trajectory) -> list[str]:
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
-def area_ratio(end: Array) -> float:
-    """Area of the convex hull of ends (T, 2) over that of the circle's polygon, E_a; 0 if flat."""
-    start = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2
-    if len(end) < 3 or np.linalg.matrix_rank(end - end[0]) < 2:
-        return 0.0
-    return ConvexHull(end).volume / start
-
-
 def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
     """Effect of a plan on perturbed starts, beside the plain plan of the same task.
 
@@ -255,6 +247,8 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
     drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
     starts = scale * drawn @ STARTS  # of height and velocity, the same for every plan
     circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
+    _, around, _ = perturbed(plan, circle)
+    area = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2  # of the circle's polygon
     cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
     start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))
     change = tracked[0][:, :-1, 2] - ends.states[:-1, 2]
@@ -276,7 +270,7 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
         **made,
         "predicted_trace": predicted,
         "log_det": log_det if sign > 0.0 else None,
-        "area_ratio": area_ratio(perturbed(plan, circle)[1]),
+        "area_ratio": hull_area(around) / area if len(around) else 0.0,  # E_a
         "phi_norm": np.sqrt(predicted) / SPREAD,
         "phi_det": abs(np.linalg.det(plan.spread)) / SPREAD**2,
         "effort": plan.effort,

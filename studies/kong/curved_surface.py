@@ -38,7 +38,6 @@ VELOCITY = (1.0, -1.0)  # [m/s], chosen
 PUSH = (0.5, 0.6)  # [s]; 5.4.3 says "a small duration"; chosen
 VELOCITIES = (VELOCITY, (1.0, -2.0), (2.0, -2.0), (0.5, -0.5), (1.0, 0.0))  # tried by --full
 PUSHES = (PUSH, (0.45, 0.55), (0.55, 0.65), (0.6, 0.7), (0.5, 0.55))  # tried by --full [s]
-PRINTED = {"dxr": 50.5}  # cost
 
 
 def solve(
@@ -66,7 +65,7 @@ def run(options: StudyOptions) -> StudyResult:
             with suppress(ValueError):  # a seed that grazes the tube: no rollout to compare
                 starts.append((*start, solve(StudyOptions(), "end", STEPS, *start)))
     rows = [row | {"velocity": velocity, "push": push} for velocity, push, each in starts
-            for row in each.rows("impact", PRINTED)]  # fmt: skip
+            for row in each.rows("impact")]  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(0.0, 2.0 * np.pi, 200)
     paths = {name: one.states[:, :2] for name, one in ends.items()}
     paths |= {"target": TARGET[None, :2],

@@ -42,44 +42,27 @@ KNOTS = 80  # of the horizon: from the push to past the landing
 LOW, TILTED, FAST = 0.05, 0.1, 0.1  # beyond which the A1 does not stand [m], [rad], [m/s]
 
 
-class Flip(NamedTuple):
-    """Course of a flip, and the candidates of the first line search after the push.
+class Search(NamedTuple):
+    """The first line search after the push: C candidates over N knots.
 
-    There are C of them over N knots. The last one has step size zero: the trajectory before the
-    step.
-
-    Attributes:
-        begin: of the horizon [s].
-        step_sizes: (C,), descending.
-        costs: (C,), as the planner's message has them.
-        repeated_costs: (C,) of the same candidates, rolled out again.
-        states: (C, N+1, 37) of those.
-        continuation: cost of the previous plan's continuation from the state after the push.
-        plan_cost: of the plan after all iterations.
-        turns: of the trunk about its lateral axis; backwards is negative.
-        trunk_touched: the trunk touched the ground.
-        fell: as every run is judged.
-        stands: at the end it is upright, at its height and at rest.
-        deviation: most that it went aside [m].
+    The last one has step size zero: the trajectory before the step.
     """
 
-    begin: float
-    step_sizes: Array
-    costs: Array
-    repeated_costs: Array
-    states: Array
-    continuation: float
-    plan_cost: float
-    turns: float
-    trunk_touched: bool
-    fell: bool
-    stands: bool
-    deviation: float
+    begin: float  # of the horizon [s]
+    step_sizes: Array  # (C,), descending
+    costs: Array  # (C,), as the planner's message has them
+    repeated_costs: Array  # (C,) of the same candidates, rolled out again
+    states: Array  # (C, N+1, 37) of those
+    continuation: float  # cost of the previous plan's continuation from the state after the push
+    plan_cost: float  # of the plan after all iterations
 
 
 @study("Kong, figure 6.1", "seed")
 def run(options: StudyOptions) -> StudyResult:
-    """A row for each candidate."""
+    """A row for each candidate, from the largest step size to zero; no cost where it diverged.
+
+    Costs that differ when rolled out again would mean that the poses are not the planner's.
+    """
     # All step sizes at once and no limits, as in the thesis.
     push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
     config = load_launch("backflip", (
@@ -87,50 +70,36 @@ def run(options: StudyOptions) -> StudyResult:
         "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
         "hilqr.limits.penalty=0", AT_ORIGIN,
     ))  # fmt: skip
-    flip = pushed_flip(config, options.progress)
-    columns = "step_size, cost, change_percent, height_m, lateral_m, chosen"
-    figures = {"figure-6.1": flip_figure(flip)}
-    return StudyResult(rows_of(flip), figures, columns, criteria(flip))
-
-
-def rows_of(flip: Flip) -> list[Row]:
-    """The rows, from the largest step size to zero; no cost where a candidate diverged."""
-    return [
+    search, end = pushed_flip(config, options.progress)
+    costs, best = search.costs, search.costs.min()
+    rows = [
         {
-            "step_size": size,
-            "cost": cost,
-            "change_percent": 100.0 * (cost / flip.costs[-1] - 1.0),
-            "height_m": states[-1, 2],
-            "lateral_m": states[-1, 1],
-            "chosen": cost == flip.costs.min(),
-            "begin": flip.begin,
-            "continuation": flip.continuation,
-            "plan_cost": flip.plan_cost,
-            "deviation_m": flip.deviation,
+            "step_size": size, "cost": cost, "change_percent": 100.0 * (cost / costs[-1] - 1.0),
+            "height_m": states[-1, 2], "lateral_m": states[-1, 1], "chosen": cost == best,
+            "begin": search.begin, "continuation": search.continuation,
+            "plan_cost": search.plan_cost, "deviation_m": end["max_lateral_deviation_m"]
         }
-        for size, cost, states in zip(flip.step_sizes, flip.costs, flip.states, strict=True)
-    ]
-
-
-def criteria(flip: Flip) -> list[Criterion]:
-    """Criteria of the figure: nine candidates, one better than going on, and a flip that succeeds.
-
-    Costs that differ when rolled out again would mean that the poses are not the planner's.
-    """
-    differences = np.sum(flip.repeated_costs != flip.costs)
-    return [Criterion(*each) for each in (
-        ("candidates", len(flip.costs), ">=", CANDIDATES),
-        ("candidates whose cost differs when rolled out again", differences, "<=", 0),
+        for size, cost, states in zip(search.step_sizes, costs, search.states, strict=True)
+    ]  # fmt: skip
+    criteria = [Criterion(*each) for each in (
+        ("candidates", len(costs), ">=", CANDIDATES),
+        ("candidates whose cost differs when rolled out again",
+         np.sum(search.repeated_costs != costs), "<=", 0),
         ("cost of the chosen candidate over that of the previous plan's continuation",
-         flip.costs.min() / flip.continuation, "<", 1.0),
-        ("turns backwards", -flip.turns, ">", 0.95),
-        ("falls, or touches of the trunk", flip.fell + flip.trunk_touched, "<=", 0),
-        ("stands at the end", flip.stands, ">=", 1)
+         best / search.continuation, "<", 1.0),
+        ("turns backwards", -end["turns"], ">", 0.95),
+        ("falls, or touches of the trunk", end["fell"] + end["touched"], "<=", 0),
+        ("stands at the end", end["stands"], ">=", 1)
     )]  # fmt: skip
+    columns = "step_size, cost, change_percent, height_m, lateral_m, chosen"
+    return StudyResult(rows, {"figure-6.1": flip_figure(search)}, columns, criteria)
 
 
-def pushed_flip(config: LaunchConfig, progress: Progress) -> Flip:
-    """Run a launch to its end, and keep the first line search after `PUSH_AT`.
+def pushed_flip(config: LaunchConfig, progress: Progress) -> tuple[Search, Row]:
+    """Run a launch to its end: the first line search after `PUSH_AT`, and the run's summary.
+
+    With it are the turns of the trunk about its lateral axis, backwards negative; whether the trunk
+    touched the ground; and whether the A1 stands at the end: upright, at its height and at rest.
 
     Raises:
         ValueError: no line was searched after the push.
@@ -138,18 +107,17 @@ def pushed_flip(config: LaunchConfig, progress: Progress) -> Flip:
     run = LockStep(config)
     planner = cast(HilqrPlanner, run.planner)
     backend: Any = planner.model.backend
-    roll_out, requests, searches = backend.roll_out, [], list[Any]()
-    turned, touched = 0.0, False
+    roll_out, requests, searches = backend.roll_out, [], list[Search]()
+    end: Row = {"turns": 0.0, "touched": False}
 
     def logged(x0: Array, policies: Policies) -> RolloutResult:
         requests.append((x0.copy(), policies))
         return roll_out(x0, policies)
 
     def follow(tick: Tick) -> None:
-        nonlocal turned, touched
         truth, plan = tick.truth, tick.plan
-        turned += 1e-3 * truth.v[4]
-        touched = touched or truth.trunk_contact
+        end["turns"] += 1e-3 * truth.v[4]
+        end["touched"] |= truth.trunk_contact
         if tick.search is not None and plan is not None and truth.time > PUSH_AT and not searches:
             # The candidates are rolled out again; the planner still tracks this plan's window.
             taken, sizes = list(requests), tick.search.step_sizes
@@ -157,30 +125,30 @@ def pushed_flip(config: LaunchConfig, progress: Progress) -> Flip:
             first = next(each for each in taken if each[1].count == len(sizes) - 1)
             steps: Rollouts = planner.model.roll_out(*first)
             start = min(single, key=lambda rolled: rolled.valid_costs()[0])  # of the solve
-            searches.append((
+            searches.append(Search(
                 plan.time, sizes, tick.search.costs[0],
                 np.append(steps.valid_costs(), start.valid_costs()),
                 np.concatenate([steps.states, start.states]),
-                (single[0].valid_costs()[0]), plan.cost
+                single[0].valid_costs()[0], plan.cost
             ))  # fmt: skip
         requests.clear()
         if truth.tick % 100 == 0:
             progress(truth.tick, config.ticks, "flip")
 
     backend.roll_out = logged
-    summary = run.run(follow).summary()
+    end |= run.run(follow).summary()
     progress(config.ticks, config.ticks, "done")
     if not searches:
         raise ValueError("no line was searched after the push")
     truth = run.simulation.truth()
     up = rotation_from_quaternion(truth.q[3:7])[2, 2]
-    stands = bool(
+    end["turns"] /= 2.0 * np.pi
+    end["stands"] = (
         abs(truth.q[2] - load_robot("a1").stand_height) < LOW
         and np.arccos(np.clip(up, -1.0, 1.0)) < TILTED
         and np.linalg.norm(truth.v[:3]) < FAST
     )
-    rest = turned / (2.0 * np.pi), touched, summary["fell"], stands
-    return Flip._make((*searches[0], *rest, summary["max_lateral_deviation_m"]))
+    return searches[0], end
 
 
 def skeletons(states: Array) -> list[list[Array]]:
@@ -199,7 +167,7 @@ def skeletons(states: Array) -> list[list[Array]]:
     return found
 
 
-def flip_figure(flip: Flip) -> Figure:
+def flip_figure(flip: Search) -> Figure:
     """Two rows of pictures, from the side and from behind, and the costs.
 
     The chosen candidate and the one before the step stand out.

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
@@ -74,28 +73,29 @@ PANELS = {
 @study("Kong, section 3.4.3")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, multipliers, poincare_multipliers, max_difference``; multipliers [re, im]."""
-    rows, cycles = [], {}
+    rows, panels = [], []
     for name in options.track(CASES):
-        return_map, guess = CASES[name]
-        cycle = cycles[name] = find_limit_cycle(return_map, guess)
-        poincare = _poincare_multipliers(cycle)
-        compared = cycle.nontrivial_multipliers if cycle.ok else NONE
+        cycle, curves = find_limit_cycle(*CASES[name]), {}
+        multipliers, compared, poincare = NONE, NONE, NONE
+        nudges, x, y = PANELS.get(name, ((), "", ""))
+        if cycle.ok:
+            multipliers, compared = cycle.multipliers, cycle.nontrivial_multipliers
+            D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
+            poincare = sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
+            beside = [arc for nudge in nudges for arc in sample(cycle, cycle.state + nudge, 8)]
+            curves = {"started beside it": Styled(beside, {"linewidth": 0.6, "color": "0.6"}),
+                      "limit cycle": sample(cycle, cycle.state, 1)}  # fmt: skip
+        if nudges:
+            panels.append(Panel(curves, x, y, settings={"title": name.replace("_", " ")}))
         rows.append({
             "system": name,
-            "multipliers": (cycle.multipliers if cycle.ok else NONE).view(float).reshape(-1, 2),
+            "multipliers": multipliers.view(float).reshape(-1, 2),
             "poincare_multipliers": poincare.view(float).reshape(-1, 2),
             "max_difference": largest_difference(compared, poincare)
         })  # fmt: skip
     criteria = [Criterion(f"{row['system']}: max_difference", row["max_difference"], "<=", REQUIRED)
                 for row in rows]  # fmt: skip
-    return StudyResult(rows, {"floquet": _figure(cycles)}, criteria=criteria)
-
-
-def _poincare_multipliers(cycle: LimitCycle) -> Complex:
-    if not cycle.ok:
-        return NONE
-    D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
-    return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
+    return StudyResult(rows, {"floquet": draw(*panels)}, criteria=criteria)
 
 
 def largest_difference(values: Complex, others: Complex) -> float | None:
@@ -107,19 +107,6 @@ def largest_difference(values: Complex, others: Complex) -> float | None:
         return None
     distances = np.abs(np.subtract.outer(values, others))
     return np.max(distances[linear_sum_assignment(distances)])
-
-
-def _figure(cycles: dict[str, LimitCycle]) -> Figure:
-    """Limit cycles with trajectories that start beside them."""
-    panels = []
-    for name, (nudges, x, y) in PANELS.items():
-        cycle, curves = cycles[name], {}
-        if cycle.ok:
-            beside = [arc for nudge in nudges for arc in sample(cycle, cycle.state + nudge, 8)]
-            curves = {"started beside it": Styled(beside, {"linewidth": 0.6, "color": "0.6"}),
-                      "limit cycle": sample(cycle, cycle.state, 1)}  # fmt: skip
-        panels.append(Panel(curves, x, y, settings={"title": name.replace("_", " ")}))
-    return draw(*panels)
 
 
 def sample(cycle: LimitCycle, x: Array, periods: int) -> list[Array]:

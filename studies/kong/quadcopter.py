@@ -41,7 +41,6 @@ DURATION = STEPS * 0.002  # timesteps of 2 ms, 5.4.4 [s]
 WEIGHTS = 0.01, (1000.0, 1000.0, 1000.0, 0.1, 0.1, 0.1)  # R / I, and the diagonal of Q_N, 5.4.4
 SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
 LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
-PRINTED = {"xi": 4.76, "dxr": 2660.0}  # costs; 4.76 would be 0.49 N rms a rotor at this R
 
 
 def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS) -> Comparison:
@@ -63,7 +62,7 @@ def run(options: StudyOptions) -> StudyResult:
     rows, found = [], {where: solve(options, where) for where in placements(options)}
     for each in found.values():
         ends, modes = each.trajectories(), each.model.system.modes
-        for row in each.rows("impact", PRINTED):
+        for row in each.rows("impact"):
             end = ends[row["method"]]
             numbers = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
             rows.append(row | {

@@ -185,15 +185,33 @@ def evaluate(
 
 
 def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
-    """Figures 2.4 to 2.10, those of the swing-ups that there are."""
+    """Figures 2.4 to 2.10, those of the swing-ups that there are.
+
+    2.7 and 2.8: the machines' angles and torques over the plan's. 2.9 and 2.10: the pole's angle
+    after each perturbation; lost ones in red. Some of these end with the pole held aside by an arm
+    that spins, at odd multiples of pi / 2.
+    """
     drawn = {}
     for i, name in enumerate(NAMES):
         _, swing, perturbed, tracked = base[name]
         if swing.ok:
             drawn[f"figure-2.{4 + i}"] = draw_plan(swing)
         if i and perturbed is not None and tracked is not None:
-            drawn[f"figure-2.{6 + i}"] = draw_tracking(swing, tracked)
-            drawn[f"figure-2.{8 + i}"] = draw_perturbations(swing, perturbed)
+            drawn[f"figure-2.{6 + i}"] = draw(*(
+                _bundle(label, tracked.times, values, tracked.success, swing.times, planned)
+                for label, values, planned in (
+                    ("pole [rad]", tracked.states[:, 1], swing.states[:, 1]),
+                    ("arm [rad]", tracked.states[:, 0], swing.states[:, 0]),
+                    ("torque [N m]", tracked.torques, swing.torques)
+                )
+            ))  # fmt: skip
+            N, last = len(swing.times), np.searchsorted(perturbed.times, swing.times[-1] + 1.0)  # noqa: N806
+            drawn[f"figure-2.{8 + i}"] = draw(*(
+                _bundle(f"pole after {sign}1 rad [rad]", perturbed.times[:last],
+                        perturbed.alphas[:last, columns], perturbed.success[columns],
+                        swing.times, swing.states[:, 1])
+                for sign, columns in (("+", slice(0, N)), ("-", slice(N, None)))
+            ))  # fmt: skip
     return drawn
 
 
@@ -211,33 +229,6 @@ def draw_plan(swing: SwingUp) -> Figure:
                "of the damping": over(times, damping_divergence(QUBE_SERVO_2, states[:, 1]))},
               "time [s]", "average divergence [1/s]")
     )  # fmt: skip
-
-
-def draw_tracking(swing: SwingUp, tracked: Tracked) -> Figure:
-    """Figures 2.7 and 2.8: the machines' angles and torques over the plan's."""
-    return draw(*(
-        _bundle(label, tracked.times, values, tracked.success, swing.times, planned)
-        for label, values, planned in (
-            ("pole [rad]", tracked.states[:, 1], swing.states[:, 1]),
-            ("arm [rad]", tracked.states[:, 0], swing.states[:, 0]),
-            ("torque [N m]", tracked.torques, swing.torques)
-        )
-    ))  # fmt: skip
-
-
-def draw_perturbations(swing: SwingUp, perturbed: Perturbed) -> Figure:
-    """Figures 2.9 and 2.10: the pole's angle after each perturbation; lost ones in red.
-
-    Some of the lost end with the pole held aside by an arm that spins, at odd multiples of pi / 2.
-    """
-    N = len(swing.times)  # noqa: N806
-    end = np.searchsorted(perturbed.times, swing.times[-1] + 1.0)
-    return draw(*(
-        _bundle(f"pole after {sign}1 rad [rad]", perturbed.times[:end],
-                perturbed.alphas[:end, columns], perturbed.success[columns],
-                swing.times, swing.states[:, 1])
-        for sign, columns in (("+", slice(0, N)), ("-", slice(N, None)))
-    ))  # fmt: skip
 
 
 def _bundle(

@@ -37,18 +37,18 @@ ERRORS = "max_error_definition", "max_error_finite_difference"
 Place = tuple[str, RigidBody, Array]  # a body, and positions (m,) around which its states lie
 
 
-def _arm(mu_s: float = 0.6, ratio: float = 2.0 / 3.0, restitution: float = 0.0) -> Place:
-    mu_k = ratio * mu_s
-    body = three_link_arm(mu_s, mu_k, impact_friction=mu_k, restitution=restitution)
-    return "three_link_arm", body, HANGING
+def _bodies(
+    which: slice = slice(2), mu_s: float = 0.6, ratio: float = 2.0 / 3.0, restitution: float = 0.0
+) -> list[Place]:
+    """Arm and ball, or one of them, with sliding friction in this ratio to that of sticking."""
+    mu = {"mu_s": mu_s, "mu_k": ratio * mu_s, "impact_friction": ratio * mu_s}
+    return [
+        ("three_link_arm", three_link_arm(**mu, restitution=restitution), HANGING),
+        ("slope_ball", slope_ball_body(**mu, restitution=restitution), np.zeros(2))
+    ][which]  # fmt: skip
 
 
-def _ball(mu_s: float = 0.6, restitution: float = 0.0) -> Place:
-    mu_k = 2.0 / 3.0 * mu_s
-    body = slope_ball_body(mu_s=mu_s, mu_k=mu_k, impact_friction=mu_k, restitution=restitution)
-    return "slope_ball", body, np.zeros(2)
-
-
+ARM = slice(1)
 INTO_SLIDING = [(APPROACHING, mode) for mode in SLIDING]
 SLIPS = [(STICKING, mode) for mode in SLIDING]
 # Every transition of 3.6 in the thesis's order, stick-slip with two pairs of coefficients: edges
@@ -56,18 +56,16 @@ SLIPS = [(STICKING, mode) for mode in SLIDING]
 # where it slides its normal force is constant: liftoff and stick-slip are not transverse there
 # (3.11) and are checked with the arm alone.
 CASES: dict[str, tuple[list[tuple[int, int]], list[Place]]] = {
-    "apex": ([(SEPARATING, APPROACHING)], [_arm(), _ball()]),
-    "liftoff_from_sticking": ([(STICKING, SEPARATING)], [_arm()]),
-    "liftoff_from_sliding": ([(mode, SEPARATING) for mode in SLIDING], [_arm()]),
-    "plastic_impact_into_sliding": (INTO_SLIDING, [_arm(0.0), _ball(0.0)]),
-    "plastic_impact_into_sliding_with_friction": (INTO_SLIDING, [_arm(), _ball()]),
-    "plastic_impact_into_sticking": ([(APPROACHING, STICKING)], [_arm(), _ball()]),
-    "elastic_impact": (
-        [(APPROACHING, SEPARATING)], [_arm(restitution=0.6), _ball(restitution=0.6)]
-    ),
-    "stick_slip_equal_friction": (SLIPS, [_arm(0.4, 1.0)]),
-    "stick_slip": (SLIPS, [_arm()]),
-    "slip_stick": ([(mode, STICKING) for mode in SLIDING], [_arm(), _ball()])
+    "apex": ([(SEPARATING, APPROACHING)], _bodies()),
+    "liftoff_from_sticking": ([(STICKING, SEPARATING)], _bodies(ARM)),
+    "liftoff_from_sliding": ([(mode, SEPARATING) for mode in SLIDING], _bodies(ARM)),
+    "plastic_impact_into_sliding": (INTO_SLIDING, _bodies(mu_s=0.0)),
+    "plastic_impact_into_sliding_with_friction": (INTO_SLIDING, _bodies()),
+    "plastic_impact_into_sticking": ([(APPROACHING, STICKING)], _bodies()),
+    "elastic_impact": ([(APPROACHING, SEPARATING)], _bodies(restitution=0.6)),
+    "stick_slip_equal_friction": (SLIPS, _bodies(ARM, 0.4, 1.0)),
+    "stick_slip": (SLIPS, _bodies(ARM)),
+    "slip_stick": ([(mode, STICKING) for mode in SLIDING], _bodies())
 }  # fmt: skip
 
 

@@ -54,11 +54,6 @@ CASES = (FLOW, ASLIP, *(
     Case(f"constant_flow, dt {dt:g} s", flow_problem, Level(dt, 0.01, 1.0), (2000,))
     for dt in (5.0, 1.0, 0.1)
 ))  # the last three: table 4.1  # fmt: skip
-# Of the thesis: ratios of MSE and of time to the SKF's; the MSE of ASLIP's particles is larger.
-PRINTED: dict[tuple[str, int], tuple[float | None, float]] = {
-    ("constant_flow", 1000): (0.973, 941.0), ("constant_flow", 2000): (0.948, 1736.0),
-    ("aslip", 30_000): (None, 22_000.0)
-}  # fmt: skip
 
 
 @study("Kong, figure 4.4", "trials", "seed", "full")
@@ -103,12 +98,9 @@ def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
             "seconds_per_trial": (time.thread_time() - begun) / len(timed),
         }
         first, base = (rows[0], base) if rows else (row, errors)
-        ratio, times = PRINTED.get((case.name, size or 0), (None, None))
         rows.append(row | {
             "mse_over_skf": row["mse"] / first["mse"],
-            "thesis_mse_over_skf": ratio,
             "seconds_over_skf": row["seconds_per_trial"] / first["seconds_per_trial"],
-            "thesis_seconds_over_skf": times,
             **skf.verdict(errors, base, name, "skf")
         })  # fmt: skip
     return rows

@@ -20,15 +20,6 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 TIE = 1e-3  # of log E_a: closer than that, two solves may have ended in the same optimum
 ORDER = (8, 2, 4, 9, 11, 10, 3)  # of the thesis's rows and columns
-PRINTED = (
-    (0.0, 0.66, 0.67, 0.9, 0.73, 0.67, 0.72),
-    (0.34, 0.0, 0.6, 0.72, 0.63, 0.6, 0.63),
-    (0.33, 0.4, 0.0, 0.5, 0.66, 0.64, 0.64),
-    (0.099, 0.28, 0.5, 0.0, 0.59, 0.57, 0.57),
-    (0.27, 0.37, 0.34, 0.41, 0.0, 0.51, 0.53),
-    (0.33, 0.4, 0.36, 0.43, 0.49, 0.0, 0.57),
-    (0.28, 0.37, 0.36, 0.42, 0.47, 0.43, 0.0),
-)  # Table 2.2
 
 
 class Comparison(NamedTuple):
@@ -68,12 +59,11 @@ def run(options: StudyOptions) -> StudyResult:
 def rows(trials: Trials) -> list[Row]:
     """Win fractions by method; pairs, ties, differences and p values beside, as ``pairs_N``."""
     made = []
-    for place, number in enumerate(ORDER):
+    for number in ORDER:
         pairs = {other: compare(trials, number, other) for other in ORDER}
         row: Row = {"method": METHODS[number - 1].label}
         row |= {str(other): pair.wins if other != number else 0.0 for other, pair in pairs.items()}
-        for (other, pair), printed in zip(pairs.items(), PRINTED[place], strict=True):
-            row[f"thesis_{other}"] = printed
+        for other, pair in pairs.items():
             if other != number:
                 row |= {f"{name}_{other}": v for name, v in list(pair._asdict().items())[1:]}
         made.append(row)

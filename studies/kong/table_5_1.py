@@ -2,9 +2,9 @@
 
 Seeds are constant forces that end halfway through the flight after the last seeded bounce;
 ``--full`` tries other fractions of that flight. Expected reduction is |dJ| of (5.19), and converged
-means at most 0.05 of it (5.4.1). For direct collocation there is none, and converged is the status
-of its optimiser. In the thesis D_x R drops the bounce where one is seeded, and then converges; it
-keeps the one that is seeded here.
+means at most 0.05 of it (5.4.1). The direct method is multiple shooting, where the thesis has
+collocation; it has no expected reduction, and converged is the status of IPOPT. In the thesis D_x R
+drops the bounce where one is seeded, and then converges; it keeps the one that is seeded here.
 """
 
 from __future__ import annotations
@@ -18,16 +18,12 @@ from matplotlib.figure import Figure
 from saltation.examples.bouncing_ball import (
     FALLING,
     GRAVITY,
-    INPUT_WEIGHT,
     MASS,
     RESTITUTION,
-    TERMINAL_WEIGHT,
-    bouncing_ball,
     bouncing_ball_problem,
 )
 from saltation.hilqr import Hilqr, HilqrOptions, Trajectory
 from studies.figures import Panel, draw
-from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.two_methods import (
     CUT_OFF,
     MAX_ITERATIONS,
@@ -37,9 +33,10 @@ from studies.kong.two_methods import (
     magnitude,
     open_loop,
 )
+from studies.numerics.ipopt import PROBLEMS, beside
 from studies.study import Row, StudyOptions, StudyResult, study
 
-START = np.array([4.0, 0.0])  # 5.4.1
+START, BALL = np.array([4.0, 0.0]), PROBLEMS[0]  # 5.4.1
 HALF = 0.5  # of the seed's last flight has passed at the end
 FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
 
@@ -67,16 +64,10 @@ CASES = [Case(*pair, method) for pair in PAIRS for method in ("xi", "dxr")]
 CASES.insert(4, Case(0, 1, "direct"))
 CASES.append(Case(3, 3, "no_extension"))  # in the order of the printed table
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
-# Bounces and cost of the thesis that differ in kind: D_x R drops the bounce; and costs.
-PRINTED = {
-    Case(0, 1, "dxr"): (0, None), Case(1, 1, "dxr"): (0, None), Case(3, 1, "dxr"): (0, None),
-    Case(1, 1, "xi"): (None, 42.5), Case(3, 3, "dxr"): (None, 19.6),
-    Case(3, 3, "no_extension"): (None, 53.3)
-}  # fmt: skip
 
 
 class Solved(NamedTuple):
-    """A case's row of the table, and its trajectories (None by direct collocation)."""
+    """A case's row of the table, and its trajectories (None by the direct method)."""
 
     row: Row
     seed: Trajectory | None = None
@@ -115,15 +106,13 @@ def count_bounces(trajectory: Trajectory) -> int:
 
 
 def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved:
-    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
+    """Solve a case in ``steps`` timesteps; the direct method has `STEPS`.
 
     ``fraction`` is that of ``seed_force``.
     """
-    bounces, printed = PRINTED.get(case, (None, None))
     head = case._asdict() | {"fraction": fraction}
-    thesis = {"thesis_actual": bounces, "thesis_cost": printed}
     if case.method == "direct":
-        return Solved(head | _by_direct(case) | thesis)
+        return Solved(head | _by_direct(case))
     model = bouncing_ball_problem(case.target_height, case.duration / steps)
     options = HilqrOptions(
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
@@ -140,19 +129,18 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
         "expected_reduction": magnitude(solution.expected_change) if final else None,
         "converged": solution.status == "converged",
     }
-    return Solved(row | thesis, seed, final)
+    return Solved(row, seed, final)
 
 
 def _by_direct(case: Case) -> Row:
-    """One phase before the bounce and one after it, in which the ball rises until the end."""
-    ball, target = bouncing_ball(), np.array([case.target_height, 0.0])
-    problem = DirectProblem(
-        ball, FALLING, ball.transitions[:1], START, case.duration,
-        running=lambda t, x, u: INPUT_WEIGHT * u[0] * u[0],
-        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2)
-    )  # fmt: skip
-    found = solve_direct(problem, (0.5 * case.duration, 0.5 * case.duration), np.zeros(1))
-    return {"actual": 1, "cost": found.cost, "expected_reduction": None, "converged": found.ok}
+    """Multiple shooting by IPOPT with one bounce, near a plan of HiLQR."""
+    goal, timestep = (case.target_height, 0.0), case.duration / STEPS
+    ball = BALL._replace(goal=goal, steps=STEPS, timestep=timestep)
+    plan = ball.solve().trajectory
+    assert plan is not None  # its seed rolls out
+    found = beside(ball, plan)
+    return {"actual": 1, "cost": found.cost, "expected_reduction": None,
+            "converged": found.status == "ok"}  # fmt: skip
 
 
 def draw_example(solved: Mapping[str, Solved]) -> Figure:

@@ -41,13 +41,13 @@ class Comparison(NamedTuple):
             made[method] = found.trajectory
         return made
 
-    def rows(self, impact: str, thesis: Mapping[str, float] | None = None) -> list[Row]:
+    def rows(self, impact: str) -> list[Row]:
         """A row a method; ``contacts`` counts the transitions that are named ``impact``.
 
         ``true_expected_reduction`` is |dJ| of a backward pass with saltation matrices about the
         end, whatever the method: the improvement that is still possible. ``event_at`` is where
         events are placed: at their own times ("exact"), or at the end of their timestep, with the
-        next input after them ("end") or the same ("end_held", 5.3.3). ``thesis`` has printed costs.
+        next input after them ("end") or the same ("end_held", 5.3.3).
         """
         rows, ends = [], self.trajectories()
         for method, solution in self.solutions.items():
@@ -56,7 +56,6 @@ class Comparison(NamedTuple):
             rows.append({
                 "method": method,
                 "cost": last.cost,
-                "thesis_cost": (thesis or {}).get(method),
                 "expected_reduction": magnitude(solution.expected_change),
                 "converged": solution.status == "converged",
                 "true_expected_reduction": magnitude(backward.expected_change())

@@ -11,7 +11,7 @@ within those tolerances. ``compare(seed, number)`` repeats one trial of ``seeds`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -259,13 +259,17 @@ def judge(problem: Problem, ours: Trace) -> tuple[Verdict, float]:
     excess = difference(problem, ours, near) / (ALLOWED * problem.rtol)
     if excess <= 1.0:
         return "agrees", excess
-    sharp = solve(problem, SHARPEST)
+    # SciPy at the tolerance itself, and from starts that are a little off.
+    rtol, atol, sharp = problem.rtol, _atol(problem.rtol), solve(problem, SHARPEST)
+    drawn = np.random.default_rng(0).normal(size=(DIRECTIONS, len(problem.x)))
+    starts = problem.x + BUMP * rtol * (drawn * problem.scales[0])
+    others = [(Accuracy(method, rtol, atol), problem.x) for method in ("RK45", "DOP853")]
     spread = 0.0
-    for other in _others(problem):
-        spread = max(spread, difference(problem, other, sharp))
+    for other in (*others, *((SHARPEST, start) for start in starts)):
+        spread = max(spread, difference(problem, solve(problem, *other), sharp))
         if not np.isfinite(spread):
             return "sensitive", np.inf
-    excess = difference(problem, ours, sharp) / (FACTOR * spread + ALLOWED * problem.rtol)
+    excess = difference(problem, ours, sharp) / (FACTOR * spread + ALLOWED * rtol)
     return ("agrees" if excess <= 1.0 else "disagrees"), excess
 
 
@@ -287,17 +291,6 @@ def difference(problem: Problem, one: Trace, other: Trace) -> float:
         return late
     error = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
     return max(late, np.max(error))
-
-
-def _others(problem: Problem) -> Iterable[Trace]:
-    """SciPy at the tolerance itself, and from starts that are a little off."""
-    rtol, atol = problem.rtol, _atol(problem.rtol)
-    yield solve(problem, Accuracy("RK45", rtol, atol))
-    yield solve(problem, Accuracy("DOP853", rtol, atol))
-    rng = np.random.default_rng(0)
-    for _ in range(DIRECTIONS):
-        direction = rng.normal(size=len(problem.x)) * problem.scales[0]
-        yield solve(problem, SHARPEST, problem.x + BUMP * rtol * direction)
 
 
 def _atol(rtol: float) -> float:

@@ -36,9 +36,9 @@ compiled = njit(cache=True, error_model="numpy")
 
 
 @compiled
-def _acceleration(kind, position, velocity, u, p, i):
+def _acceleration(kind, position, velocity, p, i):
     """Acceleration of pair i: a free flight, a damped oscillator, or van der Pol's."""
-    c, frequency, damping = u[p + 5 + i], u[p + 1 + i], u[p + 3 + i]
+    c, frequency, damping = p[5 + i], p[1 + i], p[3 + i]
     if kind == BALLISTIC:
         return c
     if kind == OSCILLATOR:
@@ -50,11 +50,11 @@ def _acceleration(kind, position, velocity, u, p, i):
 def field(t, x, u, m):
     """Flow F (n,) of mode m, with its forcing."""
     t, x = t / u[TIME], x / u[STATE]
-    p, n = m * MODE_SIZE, len(x)
-    kind, h = int(u[p]), n // 2
+    p, n = u[m * MODE_SIZE :], len(x)
+    kind, h = int(p[0]), n // 2
     rate = np.empty(n)
     for i in range(n):
-        a, c = u[p + 1 + i], u[p + 5 + i]
+        a, c = p[1 + i], p[5 + i]
         if kind == DECAY:
             rate[i] = c - a * x[i]
         elif kind == RING:
@@ -64,10 +64,10 @@ def field(t, x, u, m):
         elif i >= 2 * h:
             rate[i] = c
         else:
-            rate[i] = _acceleration(kind, x[i - h], x[i], u, p, i - h)
-    s = (t - u[p + 10]) / u[p + 11]
-    force = u[p + 9] * math.exp(-s * s) + u[p + 12] * math.sin(u[p + 13] * t + u[p + 14])
-    rate[int(u[p + 15])] += force
+            rate[i] = _acceleration(kind, x[i - h], x[i], p, i - h)
+    s = (t - p[10]) / p[11]
+    force = p[9] * math.exp(-s * s) + p[12] * math.sin(p[13] * t + p[14])
+    rate[int(p[15])] += force
     return rate * (u[STATE] / u[TIME])
 
 
@@ -75,11 +75,11 @@ def field(t, x, u, m):
 def solution(t, x, u, h, m):
     """State (n,) of an unforced mode of the kinds DECAY, BALLISTIC or OSCILLATOR after h [s]."""
     x, h = x / u[STATE], h / u[TIME]
-    p, n = m * MODE_SIZE, len(x)
-    kind, half = int(u[p]), n // 2
+    p, n = u[m * MODE_SIZE :], len(x)
+    kind, half = int(p[0]), n // 2
     end = x.copy()
     for i in range(n):
-        a, c = u[p + 1 + i], u[p + 5 + i]
+        a, c = p[1 + i], p[5 + i]
         if kind == DECAY:
             grown = h if a == 0.0 else -math.expm1(-a * h) / a
             end[i] = x[i] + (c - a * x[i]) * grown
@@ -89,7 +89,7 @@ def solution(t, x, u, h, m):
             end[i] = x[i] + h * (x[half + i] + 0.5 * h * c)
             end[half + i] = x[half + i] + h * c
         elif i < half:
-            d, square = u[p + 3 + i], a * a
+            d, square = p[3 + i], a * a
             w = math.sqrt(square - d * d)
             centre, shrink = c / square, math.exp(-d * h)
             cosine, sine = shrink * math.cos(w * h), shrink * math.sin(w * h) / w
@@ -103,9 +103,9 @@ def solution(t, x, u, h, m):
 def guard_value(t, x, u, k):
     """Guard k: a line, a circle, a wave over another component, or a level that moves."""
     t, x = t / u[TIME], x / u[STATE]
-    p = FIRST_GUARD + k * GUARD_SIZE
-    kind, y, z = int(u[p]), x[int(u[p + 1])], x[int(u[p + 2])]
-    level, A, K, sign = u[p + 3], u[p + 4], u[p + 5], u[p + 6]
+    p = u[FIRST_GUARD + k * GUARD_SIZE :]
+    kind, y, z = int(p[0]), x[int(p[1])], x[int(p[2])]
+    level, A, K, sign = p[3], p[4], p[5], p[6]
     if kind == LINEAR:
         value = y + A * z - level
     elif kind == CIRCLE:
@@ -118,14 +118,14 @@ def guard_value(t, x, u, k):
 @compiled
 def reset_state(t, x, u, k, n):
     """Reset k into a mode of n dimensions: nothing, an impact of one velocity, or an affine map."""
-    p, x = FIRST_RESET + k * RESET_SIZE, x / u[STATE]
-    kind = int(u[p])
+    p, x = u[FIRST_RESET + k * RESET_SIZE :], x / u[STATE]
+    kind = int(p[0])
     after = np.empty(n)
     for i in range(n):
         y = x[i] if i < len(x) else 0.0
-        after[i] = u[p + 3 + i] + u[p + 7 + i] * y if kind == AFFINE else y
+        after[i] = p[3 + i] + p[7 + i] * y if kind == AFFINE else y
     if kind == BOUNCE:
-        after[int(u[p + 2])] *= -u[p + 1]
+        after[int(p[2])] *= -p[1]
     return after * u[STATE]
 
 
@@ -220,45 +220,45 @@ def draw(seed: int, trial: int) -> Problem:
     unit = duration / 10.0 ** rng.uniform(0.0, 1.2)  # time in which something happens [s]
     closed = way.endswith("closed form")
 
-    def draw_flow(p: int, n: int) -> Array:
+    def draw_flow(p: Array, n: int) -> Array:
         """Numbers of a flow whose time scale is ``unit`` [s]; the scale (n,) of its states."""
         h, scale = n // 2, np.ones(n)
         kinds = [DECAY] if n == 1 else [DECAY, BALLISTIC, OSCILLATOR]
         if not closed:
             kinds += [RING] if n == 1 else [RING, VAN_DER_POL]
-        kind = u[p] = rng.choice(kinds)
+        kind = p[0] = rng.choice(kinds)
         if kind in SECOND_ORDER:
             scale[h : 2 * h] = 1.0 / unit
-            u[p + 1 : p + 1 + h] = rng.uniform(1.0, 5.0, h) / unit  # frequencies
-            u[p + 3 : p + 3 + h] = rng.uniform(0.0, 0.6, h) / unit  # damping
-            u[p + 5 : p + 5 + h] = rng.normal(0.0, 1.0, h) / unit**2
+            p[1 : 1 + h] = rng.uniform(1.0, 5.0, h) / unit  # frequencies
+            p[3 : 3 + h] = rng.uniform(0.0, 0.6, h) / unit  # damping
+            p[5 : 5 + h] = rng.normal(0.0, 1.0, h) / unit**2
             if kind == BALLISTIC:
-                u[p + 4 + h] = -rng.uniform(1.0, 5.0) / unit**2
+                p[4 + h] = -rng.uniform(1.0, 5.0) / unit**2
             if n % 2:
-                u[p + 4 + n] = rng.normal() / unit
+                p[4 + n] = rng.normal() / unit
         else:
-            u[p + 1 : p + 1 + n] = rng.uniform(-0.2, 2.0, n) * (rng.random(n) < 0.8) / unit
-            u[p + 5 : p + 5 + n] = rng.normal(0.0, 1.5, n) / unit
+            p[1 : 1 + n] = rng.uniform(-0.2, 2.0, n) * (rng.random(n) < 0.8) / unit
+            p[5 : 5 + n] = rng.normal(0.0, 1.5, n) / unit
         return scale
 
-    def draw_forcing(p: int, scale: Array) -> None:
+    def draw_forcing(p: Array, scale: Array) -> None:
         """A pulse, a sine, or both, on the last component."""
-        u[p + 15] = last = len(scale) - 1
+        p[15] = last = len(scale) - 1
         if rng.random() < 0.7:
             centre = t + rng.uniform(0.0, 1.0) * duration
             width = duration * 10.0 ** rng.uniform(-4, 0)
-            u[p + 9] = rng.uniform(-1.0, 1.0) * scale[last] / (width * np.sqrt(np.pi))
-            u[p + 10], u[p + 11] = centre, width
+            p[9] = rng.uniform(-1.0, 1.0) * scale[last] / (width * np.sqrt(np.pi))
+            p[10], p[11] = centre, width
             pulses.append((float(centre), float(width)))
         if rng.random() < 0.5:
             frequency = 2.0 * np.pi / (duration * 10.0 ** rng.uniform(-2.3, 0.3))
             size = rng.uniform(0.05, 0.5) * scale[last]
-            u[p + 12] = size * min(frequency, 10.0 / unit)
-            u[p + 13], u[p + 14] = frequency, rng.uniform(0.0, 2.0 * np.pi)
+            p[12] = size * min(frequency, 10.0 / unit)
+            p[13], p[14] = frequency, rng.uniform(0.0, 2.0 * np.pi)
 
     def draw_guard(k: int, typical: Array, scale: Array) -> None:
         """A guard that is positive at the mode's typical state, with some margin at most times."""
-        p, n = FIRST_GUARD + k * GUARD_SIZE, len(typical)
+        p, n = u[FIRST_GUARD + k * GUARD_SIZE :], len(typical)
         i, kind = int(rng.integers(n)), int(rng.choice([LINEAR, MOVING] if n == 1 else range(4)))
         j = i if n == 1 else int((i + rng.integers(1, n)) % n)
         for _ in range(TRIES):
@@ -272,16 +272,16 @@ def draw(seed: int, trial: int) -> Problem:
                 A *= scale[i]
                 periods = rng.uniform(1.0, 10.0)
                 K = 2.0 * np.pi * periods / duration if kind == MOVING else periods / scale[j]
-            u[p : p + 7] = kind, i, j, level, A, K, 1.0
+            p[:7] = kind, i, j, level, A, K, 1.0
             values = [guard_value(s, typical, u, k) for s in t + duration * PHASES]
-            u[p + 6] = np.sign(values[0])
+            p[6] = np.sign(values[0])
             margin = MARGIN * scale[i] ** (2 if kind == CIRCLE else 1)
             if min(values) > margin or max(values) < -margin:
                 break
 
     def draw_reset(k: int, same: bool, scale: Array, centre: Array, target: Array) -> None:
         """An impact where the guard is on a position, else a map to near the target's centre."""
-        p, n = FIRST_RESET + k * RESET_SIZE, len(centre)
+        p, n = u[FIRST_RESET + k * RESET_SIZE :], len(centre)
         i = int(u[FIRST_GUARD + k * GUARD_SIZE + 1])
         second_order = i < len(scale) // 2 and (scale != 1.0).any()
         kind = AFFINE
@@ -289,18 +289,19 @@ def draw(seed: int, trial: int) -> Problem:
             kind = BOUNCE
         elif not same and len(scale) == n and np.array_equal(scale, target):
             kind = KEEP if rng.random() < 0.3 else AFFINE
-        u[p : p + 3] = kind, rng.uniform(0.5, 1.0), len(scale) // 2 + i
-        u[p + 3 : p + 3 + n] = centre + 0.1 * rng.normal(size=n) * target
+        p[:3] = kind, rng.uniform(0.5, 1.0), len(scale) // 2 + i
+        p[3 : 3 + n] = centre + 0.1 * rng.normal(size=n) * target
         source, common = np.ones(n), min(n, len(scale))
         source[:common] = scale[:common]
-        u[p + 7 : p + 7 + n] = rng.uniform(-0.2, 0.2, n) * target / source
+        p[7 : 7 + n] = rng.uniform(-0.2, 0.2, n) * target / source
 
     pulses: list[tuple[float, float]] = []
-    scales = tuple(draw_flow(m * MODE_SIZE, n) for m, n in enumerate(shape.dims))
-    for m, scale in enumerate(scales):
-        u[m * MODE_SIZE + 11] = 1.0  # a width that divides
+    rows = [u[m * MODE_SIZE :] for m in range(MODES)]
+    scales = tuple(draw_flow(p, n) for p, n in zip(rows, shape.dims, strict=False))
+    for p, scale in zip(rows, scales, strict=False):
+        p[11] = 1.0  # a width that divides
         if not closed and rng.random() < 0.7:
-            draw_forcing(m * MODE_SIZE, scale)
+            draw_forcing(p, scale)
     centres = [rng.normal(size=len(scale)) * scale for scale in scales]
     for k, (source, target) in enumerate(shape.edges):
         draw_guard(k, centres[source], scales[source])

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.optimize import brentq, minimize
 
 from saltation.impacts.surface_cosines import surface_cosines
@@ -86,6 +85,7 @@ def _path(leg: int) -> list[Link]:
 
 KNEES = (30.0, 120.0)  # of the contour [deg]
 _STEP = 1e-3  # of differences for the curvature [rad]
+OFFSETS = (-_STEP, 0.0, _STEP)
 _BEYOND = 170.0  # knee to which a zero of s is looked for [deg]
 
 
@@ -128,7 +128,13 @@ def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
                 options={"initial_simplex": start + [[0.0, 0.0], [0.05, 0.0], [0.0, 0.05]],
                          "xatol": 1e-9, "fatol": 1e-15}
             )  # fmt: skip
-            points.append(Extremum(kind, end.x[0], end.x[1], _curvatures(*end.x)))
+            # The Hessian by central differences.
+            near = np.array([[measure(*(end.x + (a, b))) for b in OFFSETS] for a in OFFSETS])
+            mixed = (near[2, 2] - near[2, 0] - near[0, 2] + near[0, 0]) / (4.0 * _STEP**2)
+            along = (near[2, 1] - 2.0 * near[1, 1] + near[0, 1]) / _STEP**2
+            across = (near[1, 2] - 2.0 * near[1, 1] + near[1, 0]) / _STEP**2
+            curvatures = np.linalg.eigvalsh([[along, mixed], [mixed, across]])
+            points.append(Extremum(kind, end.x[0], end.x[1], curvatures))
     return points
 
 
@@ -169,16 +175,6 @@ def mirror_error(one: Extremum, other: Extremum) -> float:
 def wrapped(angle: float) -> float:
     """The angle within -pi to pi."""
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
-
-
-def _curvatures(hip: float, knee: float) -> Array:
-    """Eigenvalues of the Hessian of s by central differences."""
-    offsets = (-_STEP, 0.0, _STEP)
-    s = np.array([[measure(hip + a, knee + b) for b in offsets] for a in offsets])
-    mixed = (s[2, 2] - s[2, 0] - s[0, 2] + s[0, 0]) / (4.0 * _STEP**2)
-    along = (s[2, 1] - 2.0 * s[1, 1] + s[0, 1]) / _STEP**2
-    across = (s[1, 2] - 2.0 * s[1, 1] + s[1, 0]) / _STEP**2
-    return np.linalg.eigvalsh([[along, mixed], [mixed, across]])
 
 
 TRIALS = 400  # random impacts
@@ -225,7 +221,12 @@ def run(options: StudyOptions) -> StudyResult:
     contours = draw(Panel(named_points, "right hip [deg]", "knees [deg]"), width=7.2, height=3.8)
     levels = np.geomspace(max(s.min(), 1e-9), s.max(), 16)
     contours.axes[0].contour(np.degrees(hips), np.degrees(knees), s, levels, zorder=0)
-    figures = {"figure-2": contours, "figure-3": stances(points)}
+    panels = []
+    for key in [key for key in "ABC" if key in points]:
+        right, left = joints(configuration(points[key].hip, points[key].knee))
+        panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
+                            {"title": key, "aspect": "equal"}))  # fmt: skip
+    figures = {"figure-2": contours, "figure-3": draw(*panels, width=3.0)}
     columns = (
         "point, kind, hip_deg, knee_deg, hip_height_mm, lowest_knee_mm, s, spread_elastic, slope,"
         " first_order"
@@ -280,13 +281,3 @@ def stance(key: str, kind: str, hip: float, knee: float) -> Row:
         "spread_plastic": plastic.largest_distance,
         "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }
-
-
-def stances(points: dict[str, Extremum]) -> Figure:
-    """Figure 3: the stances of A, B and C."""
-    panels = []
-    for key in [key for key in "ABC" if key in points]:
-        right, left = joints(configuration(points[key].hip, points[key].knee))
-        panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
-                            {"title": key, "aspect": "equal"}))  # fmt: skip
-    return draw(*panels, width=3.0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from saltus.cli.main import run
+from studies import runner
 from studies import study as studies
 from studies.figures import COLOURS, figure
 from studies.study import STUDIES, Criterion, Study, StudyResult, find
@@ -73,6 +74,18 @@ def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
     assert "12.35" in out and "12.346" not in out and "0.5+0.25i 1" in out
     assert "yes" in out and "nan" in out and "[dxr]" in out
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+
+
+def test_a_printed_number_and_the_difference_stand_behind_ours(tiny, capsys, monkeypatch):
+    cases = [{"of": {"method": "xi"}, "cost": 12.0}]
+    monkeypatch.setitem(runner.PRINTED, "tiny", cases)
+    assert run(["study", "tiny", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["rows"]
+    assert list(first)[:4] == ["method", "cost", "printed_cost", "cost_off"]
+    assert (first["printed_cost"], first["cost_off"]) == (12.0, pytest.approx(0.34567))
+    assert second["printed_cost"] is None and second["cost_off"] is None
+    assert run(["study", "tiny"]) == 0
+    assert "off" in capsys.readouterr().out
 
 
 def test_options_reach_the_study(tiny, capsys, tmp_path):

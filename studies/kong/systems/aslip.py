@@ -35,6 +35,7 @@ GRAVITY = 9.8  # [m/s^2]
 LEG_REST = 1.0  # l_l0 [m]
 HIP_REST = -np.pi / 8  # theta_h0 [rad]
 BODY = [0, 1, 2, 5, 6, 7]  # of a flight state
+START = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # mean of the body, see table_3_1
 
 
 def aslip() -> System:

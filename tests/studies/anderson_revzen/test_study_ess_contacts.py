@@ -8,10 +8,10 @@ from studies.anderson_revzen.ess_contacts import (
     FINER,
     as_accurate,
     calibrate,
-    compare_costs,
     our_errors,
     prepared,
     rms,
+    run,
     same_steps,
 )
 from studies.anderson_revzen.systems.spring_bed import SpringBed, random_starts
@@ -22,7 +22,7 @@ CONTACTS = (2, 6, 12)
 
 @pytest.fixture(scope="module")
 def result():
-    return compare_costs(StudyOptions(trials=3, seed=4), CONTACTS)
+    return run.run(StudyOptions(trials=3, seed=4), CONTACTS)
 
 
 def test_no_start_is_less_accurate_than_in_mujoco(result):

@@ -1,5 +1,7 @@
 """The example systems: matrices against their geometry, states and outcomes against the paper."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,8 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from saltation.derivatives import jacobian
+from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.resolution import all_simultaneous, sequential
 from studies.halm_posa.systems import box_and_wall, compass_gait, disk_stacking, ramone
+from studies.halm_posa.systems import rocking_block as block
+from studies.seghete_murphey import uniqueness_rhex
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -97,7 +102,50 @@ def stack_contacts(q0):
     return [contact(1, -1), contact(2, -1), contact(0, 1), contact(0, 2), contact(2, 1)]
 
 
+def rhex_joints(q):
+    """Hip, knee and foot of each leg."""
+    for hip, knee in ((3, 5), (4, 6)):
+        thigh, shin = q[2] + q[hip], q[2] + q[hip] + q[knee]
+        at = q[:2] + hang(thigh, 0.05)
+        yield thigh, shin, q[:2], at, at + hang(shin, 0.12)
+
+
+def rhex_bodies(q):
+    bodies = [(7.0, q[:2], 0.15, q[2])]
+    for thigh, shin, hip, knee, foot in rhex_joints(q):
+        bodies.append((0.1, 0.5 * (hip + knee), 0.1 * 0.05**2 / 12.0, thigh))
+        bodies.append((0.1, 0.5 * (knee + foot), 0.1 * 0.12**2 / 12.0, shin))
+    return bodies
+
+
+def rhex_problem(q):
+    M, J_n = uniqueness_rhex.inertia_and_normals(q)
+    return ContactProblem.planar(M, J_n, np.zeros((2, 7)), 0.0, ["right", "left"])
+
+
+def rhex_contacts(q0):
+    return [(lambda q, i=i: list(rhex_joints(q))[i][4][1], lambda q: 0.0) for i in (0, 1)]
+
+
+def block_bodies(q):
+    return [(1.0, q[:2], 5.0 / 12.0, q[2])]
+
+
+def block_contacts(q0):
+    corners = [lambda q, x=x: q[:2] + turned(q[2], (x, -1.0)) for x in (-0.5, 0.5)]
+    return [(lambda q, f=f: f(q)[1], lambda q, f=f: f(q)[0]) for f in corners]
+
+
+def block_problem(q):
+    J_n, J_t = block.normal_jacobian(q[2]), block.tangential_jacobian(q[2])
+    return ContactProblem.planar(block.MASS_MATRIX, J_n, J_t, block.FRICTION, ["A", "B"])
+
+
+BLOCK = SimpleNamespace(CONFIGURATION=block.STANDING, problem=block_problem)
+RHEX = SimpleNamespace(CONFIGURATION=uniqueness_rhex.configuration(0.3, 1.2), problem=rhex_problem)
 SYSTEMS = {
+    "rocking block": (BLOCK, block_bodies, block_contacts),
+    "RHex": (RHEX, rhex_bodies, rhex_contacts),
     "compass gait": (compass_gait, gait_bodies, gait_contacts),
     "box and wall": (box_and_wall, box_bodies, box_contacts),
     "RAMone": (ramone, ramone_bodies, ramone_contacts),
@@ -133,6 +181,12 @@ def test_inertia_is_that_of_the_moving_bodies(name, seed):
         speed, rate = ((after[i] - before[i]) / (2.0 * step) for i in (1, 3))
         total += 0.5 * (before[0] * speed @ speed + before[2] * rate**2)
     assert module.problem(q).kinetic_energy(v) == approx(total, rel=1e-7)
+
+
+def test_the_block_falls_as_table_4():
+    impact = block.problem()
+    assert impact.is_colliding(block.VELOCITY) and impact.contacts == ("A", "B")
+    assert_allclose(impact.J_n @ block.VELOCITY, -0.4429)
 
 
 def test_ramone_stands_and_moves_as_table_7():

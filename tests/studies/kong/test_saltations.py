@@ -206,21 +206,6 @@ def test_xi_predicts_neighbours_to_second_order_and_a_regression_finds_it(case):
     assert_allclose(errors[1:] / errors[:-1], 0.5, rtol=0.3)  # four times the samples
 
 
-def test_drops_on_the_slope_have_the_printed_matrices():
-    """(3.50), (3.51), (3.54), (3.55)."""
-    sine, cosine = pictures.NORMAL
-    x = np.array([0.3 * cosine, -0.3 * sine, -1.0, -2.0])
-    slides = np.array([[cosine**2, -cosine * sine], [-cosine * sine, sine**2]])
-    sticks = np.array([[x[3] * cosine, -x[2] * cosine], [-x[3] * sine, x[2] * sine]])
-    zero = np.zeros((2, 2))
-    for case, position, velocity in (
-        (pictures.SLIDE, slides, slides),
-        (pictures.STICK, sticks / (x[3] * cosine + x[2] * sine), zero),
-    ):
-        found = saltation(case.system, case.system.transitions[0], 0.0, x, np.zeros(0)).matrix
-        assert_allclose(found, np.block([[position, zero], [zero, velocity]]), atol=1e-12)
-
-
 def test_the_second_order_xi_leaves_an_error_of_third_order():
     ball, after = bouncing_ball(), np.array([-3.0])
     event = simulate(ball, FALLING, np.array([1.0, -1.0]), 0.5, np.array([2.0])).events[0]

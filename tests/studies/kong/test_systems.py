@@ -20,6 +20,7 @@ from saltation.rigid_body.hybrid_system import (
 )
 from saltation.saltations import saltation
 from saltation.simulation import simulate_step
+from studies.kong import saltation_pictures as pictures
 from studies.kong.systems import aslip as leg
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems import slope_ball as slope
@@ -29,7 +30,6 @@ from studies.kong.systems import vibrating_table as table
 from studies.kong.systems.rimless_wheel import GRAVITY, LENGTH, ROLLING, rimless_wheel
 
 NONE, ONE, TWO = np.zeros(0), np.zeros(1), np.zeros(2)
-BODY = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # of ASLIP
 
 
 def names(step):
@@ -51,7 +51,7 @@ def random_stance(rng):
 
 
 def test_aslip_rests_as_printed_its_maps_undo_each_other_and_rates_are_their_derivatives():
-    assert_allclose(leg.at_rest(BODY)[3:5], [0.0011, 0.3256], atol=5e-5)
+    assert_allclose(leg.at_rest(leg.START)[3:5], [0.0011, 0.3256], atol=5e-5)
     to_body, rng = leg.to_body, np.random.default_rng(0)
     for _ in range(10):
         x = random_stance(rng)
@@ -76,7 +76,7 @@ def test_aslip_keeps_its_energy_and_obeys_lagrange():
         ahead, behind = (jacobian(lagrangian, x + s * h * flow(0.0, x, NONE)) for s in (1, -1))
         force = jacobian(lagrangian, x)[:3]
         assert_allclose((ahead - behind)[5:] / (2 * h), force, rtol=1e-6, atol=1e-5)
-    start = leg.at_rest(BODY)
+    start = leg.at_rest(leg.START)
     step = simulate_step(system, leg.FLIGHT, start, 1.25, NONE)
     assert names(step) == ["touchdown", "liftoff"] * 2
     for event in step.events:
@@ -189,7 +189,7 @@ def test_the_quadcopter_slides_by_the_constrained_equations_and_impacts_lose_ene
         assert MASSES @ after[3:] ** 2 < MASSES @ x[3:] ** 2
 
 
-@pytest.mark.parametrize("theta", [-0.9, 0.2, 0.7])
+@pytest.mark.parametrize("theta", [-0.9, 0.2, slope.SLOPE])
 def test_the_slopes_impacts_are_those_of_the_thesis(theta):
     """(3.50), (3.51), (3.56) of sliding; (3.54), (3.55), (3.57) of sticking."""
     rng, (c, s) = np.random.default_rng(1), (np.cos(theta), np.sin(theta))
@@ -205,6 +205,10 @@ def test_the_slopes_impacts_are_those_of_the_thesis(theta):
         found = saltation(system, impact, 0.0, x, u).matrix
         assert_allclose(found, wanted, atol=1e-12)
         assert_allclose(sticking[:2, :2] @ qd, 0.0, atol=1e-12)
+        drop = (pictures.SLIDE if wanted is sliding else pictures.STICK).system
+        if theta == slope.SLOPE:
+            found = saltation(drop, drop.transitions[0], 0.0, x, NONE).matrix
+            assert_allclose(found, wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize("half_angle, slope", [(math.pi / 8, 0.08), (0.2, 0.05), (0.3, 0.35)])

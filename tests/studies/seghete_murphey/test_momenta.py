@@ -57,15 +57,6 @@ def test_a_map_reverses_the_normal_part_and_loses_the_energy_of_its_derivation(s
     assert np.linalg.matrix_rank(np.stack([after - p, u]), tol=1e-8) <= 1  # (7)
 
 
-@given(SEEDS, RESTITUTIONS)
-def test_the_commutator_12_is_the_closed_form(seed, e):
-    M, u, _, v, _ = drawn(seed)
-    at_u, at_v = gamma(M, u, e), gamma(M, v, e)
-    wedge = np.linalg.solve(M, np.outer(u, v) - np.outer(v, u))
-    assert_allclose(at_u @ at_v - at_v @ at_u, map_factor(e) ** 2 * inner(M, u, v) * wedge,
-                    atol=1e-9)  # fmt: skip
-
-
 def difference(M, u, v, w, p, e, first_v=True):
     """Central difference by eps of p Gamma(v_eps) Gamma(u), or of the other order."""
 

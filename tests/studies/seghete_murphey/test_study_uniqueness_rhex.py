@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from pytest import approx
 
 from studies.seghete_murphey import uniqueness_rhex
 from studies.seghete_murphey.uniqueness_rhex import (
     DROP,
+    configuration,
     extrema,
+    joints,
     landscape,
     measure,
     named,
@@ -69,3 +74,11 @@ def test_the_spread_of_the_outcomes_vanishes_with_s(rows):
         s, spread, predicted, complete = touchdown(hip, knee - away, DROP)
         assert complete and spread == approx(predicted, rel=1e-3)
         assert 0.1 * abs(s) < spread < 4.01 * abs(s)
+
+
+@settings(max_examples=25)
+@given(st.floats(-3.0, 3.0), st.floats(0.3, 2.5))
+def test_both_feet_stand_on_the_ground(hip, knee):
+    feet = joints(configuration(hip, knee))[:, 2]
+    assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
+    assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
