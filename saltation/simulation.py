@@ -247,14 +247,14 @@ class _Simulation:
         return rest._replace(edge=edges), watched
 
     def _stops(self, u: Array) -> bool:
-        part = Record.of(self._log, self._numbers)
+        part = Record.of(self._log)
         if part.edge[-1] < len(self._watched):
             return True
         event = event_of(self._system, part, len(part.edge) - 1, u)
         return self._until is not None and bool(self._until(event))
 
     def _empty(self) -> None:
-        self._parts.append(Record.of(self._log, self._numbers))
+        self._parts.append(Record.of(self._log))
         self._log.count[0] = 0
 
     def _problem(self) -> str:

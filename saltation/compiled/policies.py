@@ -111,7 +111,7 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
     for c in range(len(policy.step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
-            logs.after[c], logs.span[c], logs.C,
+            logs.after[c], logs.span[c], logs.C[c],
         )  # fmt: skip
         course = course_from(s, mode, 0.0, states[c, 0], dt)
         out.modes[c, :] = -1

@@ -90,8 +90,8 @@ class EventLinearisation:
         u_after: Array | None = None,
     ) -> Jump:  # fmt: skip
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
-        at = event.transition, event.time, event.state_before, event.input, u_after
-        jump, by_input = saltation(self.system, *at), input_saltation(self.system, *at)
+        jump = saltation(self.system, event.transition, *event.at, u_after)
+        by_input = input_saltation(jump, event.transition, *event.at)
         xi, reset = (pad(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
         return Jump(knot, xi, reset, *flow, pad(by_input, (self.n, self.m)))
 

@@ -9,8 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from saltation.arrays import Integers, Pair
+from saltation.compiled.limits import Limits
+from saltation.compiled.policies import reference_at
+from saltation.compiled.system import native_tables
 from saltation.hilqr.cost import quadratic_expansion, quadratic_value
-from saltation.hilqr.extension import Modes, ReferenceExtension, segments
+from saltation.hilqr.extension import Modes, reference_of
 from saltation.hilqr.types import Array, CostExpansion, Trajectory
 from saltation.options import SimulationOptions
 from saltation.systems import System
@@ -40,11 +43,10 @@ class HybridReference:
                 " EventDrivenModel"
             )
         self.states, self.inputs, self.modes = trajectory.states, trajectory.inputs, trajectory.aux
-        parts = segments(self.modes.knots[0], self.modes.events, self.steps)
-        self._extension = ReferenceExtension(
-            system, timestep, self.states, self.inputs, parts, options or SimulationOptions()
-        )
-        self._modes = {part.mode for part in parts}
+        self._reference = reference_of(system, self.states, self.inputs, self.modes)
+        self._tables, self._timestep = native_tables(system), float(timestep)
+        self._limits = Limits.of(options or SimulationOptions())
+        self._numbers = list(system.modes)
         self._rows: dict[tuple[int, int, int], Pair] = {}
 
     @property
@@ -64,9 +66,10 @@ class HybridReference:
         nearest one in the candidate's mode, extended where the knot lies outside. A candidate
         with more events than the reference, or in a mode that it never visits, gets ``at``.
         """
-        if ordinal > len(self.modes.events) or mode not in self._modes:
+        index = self._numbers.index(mode)
+        if ordinal > len(self.modes.events) or index not in self._reference.mode:
             return self.at(knots)
-        rows = [self._row(ordinal, mode, knot) for knot in np.minimum(knots, self.steps).tolist()]
+        rows = [self._row(ordinal, index, knot) for knot in np.minimum(knots, self.steps).tolist()]
         states, inputs = zip(*rows, strict=True) if rows else ((), ())
         n, m = self.states.shape[1], self.inputs.shape[1]
         return np.reshape(states, (len(rows), n)), np.reshape(inputs, (len(rows), m))
@@ -75,7 +78,9 @@ class HybridReference:
         """State (n,) and input (m,) of one knot, computed once."""
         key = ordinal, mode, knot
         if key not in self._rows:
-            state, source = self._extension.at(*key)
+            state, source = reference_at(
+                self._tables.tables, self._reference, *key, self._timestep, self._limits
+            )
             self._rows[key] = state.copy(), self.inputs[source]
         return self._rows[key]
 

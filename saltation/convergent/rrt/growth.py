@@ -1,4 +1,4 @@
-"""Growing a kinodynamic RRT with biased and constrained actions: KD-RRT, B-RRT, CR-RRT (2.3.5)."""
+"""Growing a kinodynamic RRT with biased and constrained actions, or an RRT* (2.3.5)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.convergent.rrt.grid import add, nearest
+from saltation.convergent.rrt.grid import add, near, nearest
 from saltation.convergent.rrt.metrics import divergence, keeps, scaled
+from saltation.convergent.rrt.star_tree import connect, rewire
 from saltation.filters.draws import uniform
 from saltation.kernels import kernel
 
@@ -42,6 +43,15 @@ class Growth(NamedTuple):
     key: np.uint64  # of the draws
 
 
+class Star(NamedTuple):
+    """Growth of an RRT*, as kernels see it; all zeros for an RRT."""
+
+    radius: float  # r [m]
+    spacing: float  # [m]
+    goal_share: float
+    extra_iterations: int
+
+
 @kernel
 def in_goal(task, x, y):
     """Whether a place is in the goal's square, (2.21)."""
@@ -55,45 +65,63 @@ def on_map(task, x, y):
 
 
 @kernel
-def grow(derivatives, task, growth, tree, grid):
-    """Grow a tree from its first node until a node is in the goal's square.
+def grow(derivatives, task, growth, star, metric, tree, grid):
+    """Grow a tree until a node is in the goal's square, and then for the extra iterations.
 
-    Returns how it ended and the number of its nodes; the last of them is in the goal if REACHED.
+    Returns how it ended and the number of its nodes.
     """
-    positions = tree.positions
-    add(grid, positions, 0)
-    count, idle = 1, 0
-    if in_goal(task, positions[0, 0], positions[0, 1]):
+    add(grid, tree.positions, 0)
+    count, idle, iteration, end = 1, 0, 0, growth.max_iterations
+    reached = in_goal(task, tree.positions[0, 0], tree.positions[0, 1])
+    if reached:  # nothing costs less than to stay
+        end = 0
+    own = 3 if star.radius > 0.0 else 2  # draws of a sample; those of an action follow
+    while iteration < end and idle < growth.patience:
+        draw = iteration * (own + 2 * growth.candidates)
+        x, y = sample(task, star, growth.key, draw)
+        node = nearest(grid, tree.positions, x, y)
+        v_x, v_y, p = best_action(derivatives, task, growth, tree.positions, node, x, y, draw + own)
+        iteration += 1
+        idle += 1
+        x, y = tree.positions[node, 0] + v_x, tree.positions[node, 1] + v_y
+        if (v_x != 0.0 or v_y != 0.0) and joined(
+            derivatives, metric, star, tree, grid, count, node, p, x, y
+        ):
+            idle = 0
+            count += 1
+            if not reached and in_goal(task, x, y):
+                reached, end = True, iteration + star.extra_iterations
+    if reached:
         return REACHED, count
-    stride = 2 + 2 * growth.candidates  # draws in an iteration
-    for iteration in range(growth.max_iterations):
-        draw = iteration * stride
-        x, y = sample(task, growth.key, draw)
-        node = nearest(grid, positions, x, y)
-        v_x, v_y, p = best_action(derivatives, task, growth, positions, node, x, y, draw + 2)
-        if v_x == 0.0 and v_y == 0.0:
-            idle += 1
-            if idle == growth.patience:
-                return DRIED_UP, count
-            continue
-        idle = 0
-        positions[count, 0], positions[count, 1] = (
-            positions[node, 0] + v_x,
-            positions[node, 1] + v_y,
-        )
-        tree.parents[count], tree.powers[count] = node, p
-        add(grid, positions, count)
-        count += 1
-        if in_goal(task, positions[count - 1, 0], positions[count - 1, 1]):
-            return REACHED, count
-    return OUT_OF_ITERATIONS, count
+    return DRIED_UP if idle == growth.patience else OUT_OF_ITERATIONS, count
 
 
 @kernel
-def sample(task, key, draw):
-    """A place drawn uniformly from the map."""
-    x = task.x_low + (task.x_high - task.x_low) * uniform(key, draw)
-    return x, task.y_low + (task.y_high - task.y_low) * uniform(key, draw + 1)
+def joined(derivatives, metric, star, tree, grid, node, parent, power, x, y):
+    """Join a new node at (x, y) to the tree, of an RRT* with rewiring; whether it may be there."""
+    tree.positions[node, 0], tree.positions[node, 1] = x, y
+    if star.radius > 0.0:
+        near_x, near_y = tree.positions[nearest(grid, tree.positions, x, y)]
+        if np.hypot(near_x - x, near_y - y) < star.spacing:
+            return False
+        neighbours = near(grid, tree.positions, x, y, star.radius, tree.found)
+        if not connect(derivatives, metric, tree, node, neighbours):
+            return False
+        rewire(derivatives, metric, tree, node, neighbours)
+    else:
+        tree.parents[node], tree.powers[node] = parent, power
+    add(grid, tree.positions, node)
+    return True
+
+
+@kernel
+def sample(task, star, key, draw):
+    """A place drawn uniformly from the map, or now and then the goal."""
+    if uniform(key, draw + 2) > star.goal_share:
+        x = task.x_low + (task.x_high - task.x_low) * uniform(key, draw)
+        return x, task.y_low + (task.y_high - task.y_low) * uniform(key, draw + 1)
+    x = min(max(task.goal_x, task.x_low), task.x_high)
+    return x, min(max(task.goal_y, task.y_low), task.y_high)
 
 
 @kernel
@@ -117,3 +145,14 @@ def best_action(derivatives, task, growth, positions, node, x, y, draw):
             if away < best:
                 best, step_x, step_y, power = away, growth.action * c, growth.action * s, p
     return step_x, step_y, power
+
+
+@kernel
+def cheapest_in_goal(task, tree, count):
+    """Node of the goal's square to which it costs least to come."""
+    best = -1
+    for node in range(count):
+        if in_goal(task, tree.positions[node, 0], tree.positions[node, 1]):
+            if best < 0 or tree.costs[node] < tree.costs[best]:
+                best = node
+    return best
