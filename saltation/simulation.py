@@ -28,7 +28,7 @@ from saltation.compiled.step import (
     course_from,
     proceed,
 )
-from saltation.compiled.system import TableSet, callback_tables, native_tables
+from saltation.compiled.system import callback_tables, is_compiled, native_tables
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
@@ -160,15 +160,6 @@ def _growing(system: System, start: Start, inputs: Inputs) -> Iterator[tuple[flo
         yield end, u
 
 
-def tables_of(system: System) -> TableSet:
-    """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
-    functions = [mode.flow for mode in system.modes.values()]
-    functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
-    if all(hasattr(function, "py_func") for function in functions):
-        return native_tables(system)
-    return callback_tables(system)
-
-
 class _Simulation:
     """A simulation under way."""
 
@@ -187,7 +178,8 @@ class _Simulation:
         self._system = watching = system.watching(events) if events else system
         self._until, self._events = until, events
         self._options = options or SimulationOptions()
-        self._limits, self._tables = Limits.of(self._options), tables_of(watching)
+        self._limits = Limits.of(self._options)
+        self._tables = (native_tables if is_compiled(watching) else callback_tables)(watching)
         self._numbers = list(system.modes)
         padded = np.zeros(system.state_dim)
         padded[:n] = state
