@@ -13,13 +13,7 @@ import numpy as np
 
 from saltation.filters.consistency import ConsistencyOptions
 from saltation.filters.draws import python_subkey
-from saltation.filters.interface import (
-    Belief,
-    Coordinates,
-    HybridFilter,
-    Status,
-    initial_belief,
-)
+from saltation.filters.interface import Belief, Coordinates, HybridFilter, Status
 from saltation.filters.kernels import cloud
 from saltation.filters.kernels.cloud import Cloud
 from saltation.filters.model import FilterModel, covariance_root
@@ -72,8 +66,8 @@ class ParticleFilter(HybridFilter):
             ValueError: as there, and where a mode lives on a manifold, or a V is singular.
         """
         check_densities(model)
-        start = initial_belief(model, mode, mean, Sigma, time)
-        super().__init__(model, consistency)
+        super().__init__(model, mode, mean, Sigma, time, consistency)
+        start = self._belief
         self._options = options or ParticleOptions()
         self._tables = model_tables(model, self._options.compiled)
         threads = self._options.threads if self._tables.in_threads else 1
@@ -86,11 +80,6 @@ class ParticleFilter(HybridFilter):
             python_subkey(self._key, -1),
         )  # fmt: skip
         self._summarise(start.time, "ok", "")
-
-    @property
-    def belief(self) -> Belief:
-        """Present belief."""
-        return self._belief
 
     @property
     def weights(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -139,8 +139,7 @@ class ModelTables:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
-        base = TableSet(system, self.base.derivatives, self.base.callbacks, self.base.reason)
-        return ModelTables(base, self.own).tables
+        return ModelTables(replace(self.base, system=system), self.own).tables
 
 
 def model_tables(

@@ -9,10 +9,9 @@ import numpy as np
 
 from saltation.arrays import Pair, Shape
 from saltation.chains import chains, merge_chain
-from saltation.hilqr.options import check_choice
 from saltation.hilqr.types import Array, Jump, Trajectory
 from saltation.integration import flow_jacobians
-from saltation.options import SimulationOptions
+from saltation.options import SimulationOptions, check_choice
 from saltation.saltations import input_saltation, saltation
 from saltation.simulation import EventRecord
 from saltation.systems import System
