@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Flags, Integers, Pair, Shape
+from saltation.arrays import Flags, Integers, Pair, Shape, contiguous
 from saltation.compiled.limits import FULL, Limits
 from saltation.compiled.piece import jacobians_all
 from saltation.compiled.policies import Candidates, Policy, roll_out
 from saltation.compiled.step import Log
 from saltation.compiled.system import native_tables
-from saltation.hilqr.extension import KnotEvent, Modes, contiguous, reference_of
+from saltation.hilqr.extension import KnotEvent, Modes, reference_of
 from saltation.hilqr.types import Array, Policies, Trajectory
 from saltation.options import SimulationOptions
 from saltation.run import event_of

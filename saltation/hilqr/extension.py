@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from saltation.arrays import contiguous
 from saltation.compiled.policies import Reference
 from saltation.events import EventRecord
 from saltation.systems import Array, System
@@ -58,8 +59,3 @@ def reference_of(system: System, states: Array, inputs: Array, modes: Modes | No
         np.zeros((2, S, N, n)),
         np.zeros((S, 2), np.int64),
     )
-
-
-def contiguous(array: Array) -> Array:
-    """An array of floats as kernels take it."""
-    return np.ascontiguousarray(array, float)

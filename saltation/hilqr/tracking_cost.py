@@ -12,9 +12,9 @@ from saltation.arrays import Integers, Pair
 from saltation.compiled.limits import Limits
 from saltation.compiled.policies import reference_at
 from saltation.compiled.system import native_tables
-from saltation.hilqr.cost import quadratic_expansion, quadratic_value
+from saltation.hilqr.cost import QuadraticErrors
 from saltation.hilqr.extension import Modes, reference_of
-from saltation.hilqr.types import Array, CostExpansion, Trajectory
+from saltation.hilqr.types import Array, Trajectory
 from saltation.options import SimulationOptions
 from saltation.systems import System
 
@@ -95,7 +95,7 @@ class _Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HybridTrackingCost:
+class HybridTrackingCost(QuadraticErrors):
     """sum_k e_k' Q e_k + d_k' R d_k + e_N' Q_N e_N of errors in state and input, (6.1).
 
     With ``hybrid_update`` a knot is compared with the reference's segment that has as many
@@ -117,18 +117,6 @@ class HybridTrackingCost:
     def window(self, start: int, events_before: int) -> HybridTrackingCost:
         """The same cost for trajectories that start at a later knot of the reference."""
         return replace(self, start=start, events_before=events_before)
-
-    def value(self, states: Array, inputs: Array, modes: Modes) -> float:
-        """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
-        error, effort = self.errors(states, inputs, modes)
-        weights = self.state_weight, self.input_weight, self.terminal_weight
-        return quadratic_value(error, effort, *weights)
-
-    def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
-        """True gradients and Hessians with the modes held, so that the reference is constant."""
-        error, effort = self.errors(states, inputs, modes)
-        weights = self.state_weight, self.input_weight, self.terminal_weight
-        return quadratic_expansion(error, effort, *weights)
 
     def errors(self, states: Array, inputs: Array, modes: Modes) -> Pair:
         """Errors e (N+1, n) in state and d (N, m) in input."""
