@@ -23,7 +23,7 @@ VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> arra
 ScalarFunction = Callable[[float, Array, Array], float]
 On = Literal["level", "edge"]  # see ``Transition``
 _BEHIND = 1e-6  # of the scale of a guard
-_LEFT_OUT: Any = None  # a derivative that ``saltation.derivatives`` gives
+LEFT_OUT: Any = None  # a function that is derived from others
 
 
 class FlowMap(NamedTuple):
@@ -33,7 +33,7 @@ class FlowMap(NamedTuple):
     """
 
     state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], Pair] = _LEFT_OUT  # D_x, D_u
+    jacobians: Callable[[float, Array, Array, float], Pair] = LEFT_OUT  # D_x, D_u
 
 
 class Derivative(NamedTuple):
@@ -64,14 +64,14 @@ class Mode:
     state_dim: int  # n
     input_dim: int  # m, may be zero
     flow: VectorFunction  # F(t, x, u) (n,)
-    flow_state: VectorFunction = _LEFT_OUT  # D_x F (n, n)
-    flow_input: VectorFunction = _LEFT_OUT  # D_u F (n, m)
+    flow_state: VectorFunction = LEFT_OUT  # D_x F (n, n)
+    flow_input: VectorFunction = LEFT_OUT  # D_u F (n, m)
     flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
 
     def __post_init__(self) -> None:
         """Find the derivatives that were left out."""
-        complete(self, "flow_state", self.flow, "state")
-        complete(self, "flow_input", self.flow, "input")
+        complete(self, "flow_state", Derivative(self.flow, "state"))
+        complete(self, "flow_input", Derivative(self.flow, "input"))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled state: not the system of this mode alone, see ``saltation.integration``."""
@@ -95,12 +95,12 @@ class Transition:
     target: int
     guard: ScalarFunction  # g(t, x, u)
     reset: VectorFunction  # R(t, x, u) (n_target,)
-    guard_state: VectorFunction = _LEFT_OUT  # D_x g (n_source,)
-    reset_state: VectorFunction = _LEFT_OUT  # D_x R (n_target, n_source)
-    guard_time: ScalarFunction = _LEFT_OUT  # D_t g
-    reset_time: VectorFunction = _LEFT_OUT  # D_t R (n_target,)
-    guard_input: VectorFunction = _LEFT_OUT  # D_u g (m,)
-    reset_input: VectorFunction = _LEFT_OUT  # D_u R (n_target, m)
+    guard_state: VectorFunction = LEFT_OUT  # D_x g (n_source,)
+    reset_state: VectorFunction = LEFT_OUT  # D_x R (n_target, n_source)
+    guard_time: ScalarFunction = LEFT_OUT  # D_t g
+    reset_time: VectorFunction = LEFT_OUT  # D_t R (n_target,)
+    guard_input: VectorFunction = LEFT_OUT  # D_u g (m,)
+    reset_input: VectorFunction = LEFT_OUT  # D_u R (n_target, m)
     name: str = ""
     time_invariant: bool = False
     rest: bool = False
@@ -110,7 +110,7 @@ class Transition:
     @staticmethod
     def continuous(
         source: int, target: int, guard: ScalarFunction, name: str = "",
-        time_invariant: bool = False, guard_state: VectorFunction = _LEFT_OUT,
+        time_invariant: bool = False, guard_state: VectorFunction = LEFT_OUT,
         on: On = "level",
     ) -> Transition:  # fmt: skip
         """A transition that leaves the state as it is: R = x.
@@ -140,8 +140,8 @@ class Transition:
             vars(self)["guard_time"] = zero_rate
             vars(self)["reset_time"] = zero_rate  # a number stands for a vector of it
         for by in ("state", "time", "input"):
-            complete(self, f"guard_{by}", self.guard, by)
-            complete(self, f"reset_{by}", self.reset, by)
+            complete(self, f"guard_{by}", Derivative(self.guard, by))
+            complete(self, f"reset_{by}", Derivative(self.reset, by))
 
     def is_behind(self, t: float, x: Array, u: Array) -> bool:
         """Whether a state lies behind the guard, farther than by rounding."""
@@ -167,8 +167,8 @@ def _no_reset_input(t: float, x: Array, u: Array) -> Array:
     return np.zeros((len(x), len(u)))
 
 
-def complete(owner: Any, name: str, function: Callable, by: Any) -> None:
-    """Set a derivative that was left out, or that was found for another function."""
+def complete(owner: Any, name: str, default: Any) -> None:
+    """Set a function that was left out, or whose default was made of another owner's functions."""
     given = getattr(owner, name)
-    if given is None or isinstance(given, Derivative):
-        vars(owner)[name] = Derivative(function, by)
+    if given is LEFT_OUT or isinstance(given, type(default)):
+        vars(owner)[name] = default

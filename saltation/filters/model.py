@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from saltation.mode import complete
+from saltation.mode import Derivative, complete
 from saltation.options import SimulationOptions
 from saltation.systems import Array, System, VectorFunction
 
@@ -45,7 +45,7 @@ class Measurement:
 
     def __post_init__(self) -> None:
         """Fill in the derivative that was left out."""
-        complete(self, "state", self.function, "state")
+        complete(self, "state", Derivative(self.function, "state"))
 
 
 @dataclass(frozen=True)

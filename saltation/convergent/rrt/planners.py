@@ -28,7 +28,7 @@ from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
 from saltation.convergent.rrt.edges import Metric
 from saltation.convergent.rrt.grid import empty_grid
-from saltation.convergent.rrt.growth import REACHED, Growth, Star, Task, cheapest_in_goal, grow
+from saltation.convergent.rrt.growth import REACHED, Growth, Task, cheapest_in_goal, grow
 from saltation.convergent.rrt.metrics import CONVERGENCES
 from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
 from saltation.convergent.rrt.outcome import no_way, path_to
@@ -42,7 +42,7 @@ _NO_KEY = np.uint64(0)
 
 def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     """KD-RRT (bias 0), B-RRT, or, where the problem has a constraint, CR-RRT."""
-    return _plan(problem, options, np.zeros(1), Star(0.0, 0.0, 0.0, 0))
+    return _plan(problem, options, np.zeros(1))
 
 
 def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> HillPath:
@@ -51,41 +51,34 @@ def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> 
     Raises:
         ValueError: the problem's powers hold none of the options'.
     """
-    return _plan(problem, options, _allowed(problem, options), star_of(options))
+    return _plan(problem, options, _allowed(problem, options))
 
 
-def _plan(problem: HillProblem, options: RrtOptions, powers: Array, star: Star) -> HillPath:
+def _plan(problem: HillProblem, options: RrtOptions, powers: Array) -> HillPath:
     outside = problem.outside()
     if outside is not None:
         return no_path(*outside)
-    tree, count, ending = grown(problem, options, powers, star)
+    tree, count, ending = grown(problem, options, powers)
     if ending != REACHED:
         return no_way(problem, options, ending, tree, count)
     return path_to(tree, cheapest_in_goal(_task(problem), tree, count))
 
 
-def grown(
-    problem: HillProblem, options: RrtOptions, powers: Array, star: Star
-) -> tuple[StarTree, int, int]:
+def grown(problem: HillProblem, options: RrtOptions, powers: Array) -> tuple[StarTree, int, int]:
     """The tree that a path is taken from, the number of its nodes, and how its growth ended.
 
     An RRT* chooses from ``powers`` (k,).
     """
-    capacity = options.max_iterations + star.extra_iterations + 1
+    growth, derivatives = _growth(options), compiled_hill(problem.hill)
+    capacity = growth.max_iterations + growth.extra_iterations + 1
     tree = star_tree(problem.start, capacity)
-    grid = empty_grid(problem.hill, star.radius or options.action, capacity)
-    growth, task, scratch = _growth(options), _task(problem), np.zeros(len(powers))
+    grid = empty_grid(problem.hill, growth.radius or growth.action, capacity)
+    kind, at_alpha = CONVERGENCES.index(problem.convergence), options.bias_at == "unit_alpha"
     metric = Metric(
-        task.convergence, options.action, growth.bias, growth.unit_alpha, powers, scratch
+        kind, growth.action, float(options.bias), float(at_alpha), powers, np.zeros(len(powers))
     )
-    derivatives = compiled_hill(problem.hill)
-    ending, count = grow(derivatives, task, growth, star, metric, tree, grid)
+    ending, count = grow(derivatives, _task(problem), growth, metric, tree, grid)
     return tree, count, ending
-
-
-def star_of(options: RrtStarOptions) -> Star:
-    """The options of an RRT* as kernels take them."""
-    return Star(options.rewire, options.spacing, options.goal_share, options.extra_iterations)
 
 
 def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
@@ -97,18 +90,15 @@ def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
 
 
 def _growth(options: RrtOptions) -> Growth:
-    return Growth(
-        float(options.action),
-        float(options.bias),
-        float(options.bias_at == "unit_alpha"),
-        options.candidates,
-        options.max_iterations,
-        options.patience,
-        python_subkey(_NO_KEY, options.seed),
-    )
+    own = (0.0, 0.0, 0.0, 0)
+    if isinstance(options, RrtStarOptions):
+        own = options.rewire, options.spacing, options.goal_share, options.extra_iterations
+    key = python_subkey(_NO_KEY, options.seed)
+    whole = options.candidates, options.max_iterations, options.patience
+    return Growth(float(options.action), *whole, key, *own)
 
 
 def _task(problem: HillProblem) -> Task:
     hill = problem.hill
     numbers = *problem.goal, problem.eta, *hill.x_bounds, *hill.y_bounds, *problem.powers
-    return Task._make((*map(float, numbers), CONVERGENCES.index(problem.convergence)))
+    return Task._make(map(float, numbers))
