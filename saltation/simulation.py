@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from saltation import failure
 from saltation.compiled import first_use
-from saltation.compiled.callbacks import DimensionError
 from saltation.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from saltation.compiled.step import (
     CROWD,
@@ -216,9 +215,10 @@ class _Simulation:
             )  # fmt: skip
             first_use.calls += CALLS_A_ROW * int(self._log.count[0])
             stopped = code == STOPPED and self._stops(u)
-            self._empty()
-            if problem := self._problem():
-                return "wrong_dimension", problem
+            self._parts.append(Record.of(self._log))
+            self._log.count[0] = 0
+            if problem := self._tables.callbacks.wrong_dimension():
+                return "wrong_dimension", f"{failure.place(self._system, *self.place)}: {problem}"
             if stopped:
                 return "stopped", ""
         if code == OK:
@@ -239,22 +239,8 @@ class _Simulation:
         return rest._replace(edge=edges), watched
 
     def _stops(self, u: Array) -> bool:
-        part = Record.of(self._log)
-        if part.edge[-1] < len(self._watched):
+        row = int(self._log.count[0]) - 1
+        if self._log.edge[row] < len(self._watched):
             return True
-        event = event_of(self._system, part, len(part.edge) - 1, u)
+        event = event_of(self._system, self._log, row, u)
         return self._until is not None and bool(self._until(event))
-
-    def _empty(self) -> None:
-        self._parts.append(Record.of(self._log))
-        self._log.count[0] = 0
-
-    def _problem(self) -> str:
-        """Message of a function of the wrong dimension; raises what any other function raised."""
-        errors = self._tables.callbacks.errors
-        if errors and isinstance(errors[0], DimensionError):
-            text = str(errors[0])
-            errors.clear()
-            return f"{failure.place(self._system, *self.place)}: {text}"
-        self._tables.callbacks.raise_errors()
-        return ""

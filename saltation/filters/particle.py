@@ -6,7 +6,6 @@ own, and weighed by the likelihood of the measurement in its own mode.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,7 @@ from saltation.filters.model import FilterModel, covariance_root
 from saltation.filters.tables import model_tables
 from saltation.options import check
 from saltation.systems import Array
+from saltation.threads import in_threads
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -156,11 +156,7 @@ class ParticleFilter(HybridFilter):
             own = self._of_thread[first % count]
             cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
 
-        if count == 1:
-            return move(0)
-        move(len(self._cloud.modes))  # compiles once, before the threads start
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(move, range(count)))
+        in_threads(move, range(count), len(self._cloud.modes))
 
     def _summarise(self, time: float, status: Status, message: str) -> Belief:
         """Believe mean and covariance of the particles in the most probable mode."""
