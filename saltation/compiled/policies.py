@@ -18,8 +18,7 @@ from saltation.kernels import kernel, unlocked_kernel
 class Reference(NamedTuple):
     """A reference in S segments, and its extensions as far as they have been asked for.
 
-    ``ReferenceExtension`` is the same in Python and says what each rule means. With no segments
-    the reference is never extended.
+    With no segments the reference is never extended.
     """
 
     states: Array  # (N+1, n)
