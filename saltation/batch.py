@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from saltation import failure
 from saltation.arrays import Flags, Integers
-from saltation.compiled.callbacks import DimensionError
 from saltation.compiled.limits import (
     FULL,
     GUARD_NOT_FINITE,
@@ -28,6 +26,7 @@ from saltation.held_inputs import held_input
 from saltation.kernels import unlocked_kernel
 from saltation.options import SimulationOptions
 from saltation.systems import Array, System
+from saltation.threads import in_threads
 
 ROOM = 64  # events of a simulation that a log has room for at first
 
@@ -96,36 +95,21 @@ def simulate_batch(
     for mode in np.unique(modes):
         system.outgoing(int(mode))
     numbers = list(system.modes)
-    index = np.searchsorted(np.sort(numbers), np.broadcast_to(modes, len(states)))
-    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, float), ROOM)
+    index = [numbers.index(mode) for mode in np.broadcast_to(modes, len(states)).tolist()]
+    rows = Rows.at(np.array(index, np.int64), float(t), np.array(states, float), ROOM)
     tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
-    task = Task(u, durations, limits)
     times: list[Array] = [np.zeros(0)] * len(states)
 
     def work(part: Integers) -> None:
         for some in np.array_split(part, max(1, len(part) // 256)):
-            _simulate_rows(tables, task, rows, some, times)
+            _simulate_rows(tables, rows, u, durations, limits, some, times)
 
-    parts = [np.arange(len(states))[i::threads] for i in range(threads)]
-    if threads > 1:
-        work(np.arange(0))  # compiles once, before the threads start
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, parts))
-    else:
-        work(parts[0])
-    messages = _messages(system, tables, rows, task, options)
+    in_threads(work, [np.arange(len(states))[i::threads] for i in range(threads)], np.arange(0))
+    messages = _messages(system, tables, rows, u, options)
     status = tuple(STATUSES[code] for code in rows.codes[:, 0])
     return Batch(np.array(numbers)[rows.modes], rows.states, times, status, messages)
-
-
-class Task(NamedTuple):
-    """Common part of all simulations of a batch."""
-
-    input: Array  # (m,)
-    durations: Array  # (B,) [s]
-    limits: Limits
 
 
 class Rows(NamedTuple):
@@ -147,19 +131,16 @@ class Rows(NamedTuple):
 
 
 def _simulate_rows(
-    tables: TableSet, task: Task, rows: Rows, pending: Integers, times: list[Array]
-) -> None:
+    tables: TableSet, rows: Rows, u: Array, durations: Array, limits: Limits, pending: Integers,
+    times: list[Array],
+) -> None:  # fmt: skip
     """Simulate some rows, in place, with a log that grows where a row needs it."""
     room, n = ROOM, rows.states.shape[1]
     while len(pending):
         start = float(rows.times[pending[0]])
         some = Rows.at(rows.modes[pending], start, rows.states[pending], room)
-        simulate_all(
-            tables.tables,
-            task._replace(durations=task.durations[pending]),
-            Log.empty(room, n),
-            some,
-        )
+        log = Log.empty(room, n)
+        simulate_all(tables.tables, u, durations[pending], limits, log, some)
         done = some.codes[:, 0] != FULL
         for whole, part in zip(rows[:4], some[:4], strict=True):
             whole[pending[done]] = part[done]
@@ -169,16 +150,13 @@ def _simulate_rows(
 
 
 def _messages(
-    system: System, tables: TableSet, rows: Rows, task: Task, options: SimulationOptions | None
+    system: System, tables: TableSet, rows: Rows, u: Array, options: SimulationOptions | None
 ) -> tuple[str, ...]:
     """The reason why each row ended early, or ""; raises what functions have raised."""
-    problem, errors, codes = "", tables.callbacks.errors, rows.codes
-    if errors and isinstance(errors[0], DimensionError):
-        problem = str(errors[0])
-        errors.clear()
+    problem, codes = tables.callbacks.wrong_dimension(), rows.codes
+    if problem:
         failed = np.isin(codes[:, 0], (NOT_FINITE, GUARD_NOT_FINITE, RESET_NOT_FINITE))
         codes[failed, 0] = WRONG_DIMENSION
-    tables.callbacks.raise_errors()
     messages, numbers = [""] * len(codes), list(system.modes)
     for b in np.flatnonzero(codes[:, 0] != OK):
         mode, (code, edge), t = numbers[rows.modes[b]], codes[b], float(rows.times[b])
@@ -186,20 +164,20 @@ def _messages(
         if problem and code == WRONG_DIMENSION:
             messages[b] = f"{failure.place(system, mode, t, x)}: {problem}"
         else:
-            end = (int(code), int(edge), mode, t, x, task.input, options)
+            end = (int(code), int(edge), mode, t, x, u, options)
             messages[b] = failure.message(system, *end)
     return tuple(messages)
 
 
 @unlocked_kernel
-def simulate_all(s, task: Task, log: Log, rows: Rows):
+def simulate_all(s, u, durations, limits: Limits, log: Log, rows: Rows):
     """Simulate every row, in place."""
     states, until = rows.states, np.zeros(len(s.source), np.bool_)
     for b in range(len(states)):
         log.count[0], t = 0, rows.times[b]
-        duration = task.durations[b]
+        duration = durations[b]
         c, spacing = course_from(s, rows.modes[b], t, states[b], duration), duration / RESOLUTION
-        code = proceed(s, c, t + duration, task.input, 0, spacing, until, task.limits, log)
+        code = proceed(s, c, t + duration, u, 0, spacing, until, limits, log)
         rows.codes[b, 0], rows.codes[b, 1] = code, c.counts[EDGE]
         rows.times[b], rows.counts[b] = c.clock[TIME], log.count[0]
         rows.modes[b] = c.mode[0]

@@ -20,9 +20,8 @@ def chains(system: System, events: Sequence[EventRecord]) -> list[list[EventReco
     """Events in groups: each with those that its reset set off."""
     groups: list[list[EventRecord]] = []
     for event in events:
-        edge, at = event.transition, (event.time, event.state_before, event.input)
         at_once = bool(groups) and event.time == groups[-1][-1].time
-        if at_once and is_jumped_over(system, edge, *at):
+        if at_once and is_jumped_over(system, event.transition, *event.at):
             groups[-1].append(event)
         else:
             groups.append([event])

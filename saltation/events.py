@@ -53,6 +53,11 @@ class EventRecord(NamedTuple):
     state_after: Array  # x(t+) (n_target,)
     input: Array  # u (m,), held at that time
 
+    @property
+    def at(self) -> tuple[float, Array, Array]:
+        """Arguments (t, x, u) of functions at the event, before its reset."""
+        return self.time, self.state_before, self.input
+
 
 class Step(NamedTuple):
     """End of one timestep, and the events within it in order of time."""

@@ -22,7 +22,10 @@ def held_input(system: System, u: ArrayLike | None) -> Array:
     """
     if u is None:
         return np.zeros(system.input_dim)
-    return _check(np.array(u, float), system.input_dim)
+    u, m = np.array(u, float), system.input_dim  # a copy: kernels write on no one's array
+    if u.shape != (m,):
+        raise ValueError(f"an input has shape {u.shape}; the system takes ({m},): give that")
+    return u
 
 
 def held_inputs(
@@ -39,36 +42,21 @@ def held_inputs(
             f"t = {t} s, duration {duration} s and timestep {timestep} s: times must be finite, the"
             " duration not negative, and the timestep positive or left out"
         )
-    many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
+    if not callable(inputs):
+        inputs = np.zeros(system.input_dim) if inputs is None else np.asarray(inputs, float)
+    many = callable(inputs) or inputs.ndim == 2
     if many and timestep is None:
         raise ValueError("inputs that change with time need a timestep to be held for: give one")
     length = duration if timestep is None else timestep
     steps = 1 if timestep is None else max(1, math.ceil(duration / length - _WHOLE))
-    if not callable(inputs) and many and len(np.asarray(inputs)) < steps:
+    if many and not callable(inputs) and len(inputs) < steps:
         raise ValueError(
             f"{duration} s in timesteps of {length} s needs {steps} inputs, and there are"
-            f" {len(np.asarray(inputs))}: give more, or simulate for less"
+            f" {len(inputs)}: give more, or simulate for less"
         )
-    return _rows(system, inputs, t, duration, length, steps)
 
+    def row(k: int) -> ArrayLike:
+        return inputs(t + k * length) if callable(inputs) else inputs[k] if many else inputs
 
-def _rows(
-    system: System, inputs: Inputs, t: float, duration: float, length: float, steps: int
-) -> Iterator[tuple[float, Array]]:
-    m = system.input_dim
-    rows = None if callable(inputs) or inputs is None else np.asarray(inputs, float)
-    for k in range(steps):
-        start, end = t + k * length, t + (duration if k == steps - 1 else (k + 1) * length)
-        if callable(inputs):
-            u = np.array(inputs(start), float)
-        elif rows is None:
-            u = held_input(system, None)
-        else:
-            u = np.array(rows[k] if rows.ndim == 2 else rows)  # kernels write on no one's array
-        yield end, _check(u, m)
-
-
-def _check(u: Array, m: int) -> Array:
-    if u.shape != (m,):
-        raise ValueError(f"an input has shape {u.shape}; the system takes ({m},): give that")
-    return u
+    ends = (t + (duration if k == steps - 1 else (k + 1) * length) for k in range(steps))
+    return ((end, held_input(system, row(k))) for k, end in enumerate(ends))

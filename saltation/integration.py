@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from saltation.arrays import Pair
 from saltation.compiled.limits import RESOLUTION, Limits
 from saltation.compiled.piece import flow_for, jacobians
-from saltation.compiled.system import TableSet, callback_tables
+from saltation.compiled.system import callback_tables
 from saltation.options import SimulationOptions
 from saltation.systems import Array, Mode, System
 
@@ -38,11 +39,7 @@ def flow_state(
     ``resolved``: the duration is short enough for what the flow does in it, so that it is not
     looked at between steps.
     """
-    tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
-    u, spacing = u[: mode.input_dim], np.inf if resolved else abs(duration) / RESOLUTION
-    end = tables.call(flow_for, 0, float(t), x, u, float(duration), spacing, limits)
-    tables.callbacks.raise_errors()
-    return end
+    return _along(flow_for, mode, (t, x, u, duration), options, resolved)
 
 
 def flow_jacobians(
@@ -59,20 +56,21 @@ def flow_jacobians(
     From the closed form, or from the variational equations (3.1). ``resolved`` is as
     in ``flow_state``.
     """
-    tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
+    return _along(jacobians, mode, (t, x, u, duration), options, resolved, derivatives=True)
+
+
+def _along(
+    kernel: Any, mode: Mode, at: tuple[float, Array, Array, float],
+    options: SimulationOptions | None, resolved: bool, derivatives: bool = False,
+) -> Any:  # fmt: skip
+    """Result of a kernel along the flow of a mode, in a system that has this mode only."""
+    (t, x, u, duration), system = at, getattr(mode, "_system", None)
+    if system is None:
+        system = vars(mode)["_system"] = System({0: mode}, ())
+    tables, limits = callback_tables(system), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most
     spacing = np.inf if resolved else abs(duration) / RESOLUTION
-    A, B = tables.call(
-        jacobians, 0, float(t), x, u, float(duration), spacing, limits, derivatives=True
-    )
+    at = float(t), x, u, float(duration)
+    result = tables.call(kernel, 0, *at, spacing, limits, derivatives=derivatives)
     tables.callbacks.raise_errors()
-    return A, B
-
-
-def _alone(mode: Mode) -> TableSet:
-    """Tables of a system that has this mode only."""
-    system = getattr(mode, "_system", None)
-    if system is None:
-        system = System({0: mode}, ())
-        vars(mode)["_system"] = system
-    return callback_tables(system)
+    return result

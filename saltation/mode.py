@@ -17,11 +17,13 @@ import numpy as np
 
 from saltation.arrays import Array, Pair
 from saltation.derivatives import jacobian
+from saltation.options import check_choice
 
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
 ScalarFunction = Callable[[float, Array, Array], float]
+On = Literal["level", "edge"]  # see ``Transition``
 _BEHIND = 1e-6  # of the scale of a guard
-_LEFT_OUT: Any = None  # a derivative that ``saltation.derivatives`` gives
+LEFT_OUT: Any = None  # a function that is derived from others
 
 
 class FlowMap(NamedTuple):
@@ -31,7 +33,7 @@ class FlowMap(NamedTuple):
     """
 
     state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], Pair] = _LEFT_OUT  # D_x, D_u
+    jacobians: Callable[[float, Array, Array, float], Pair] = LEFT_OUT  # D_x, D_u
 
 
 class Derivative(NamedTuple):
@@ -49,8 +51,8 @@ class Derivative(NamedTuple):
         return jacobian(lambda s: self.function(s[0], np.array(x), u), np.array([t]))[..., 0]
 
 
-def zero_rate(t: float, x: Array, u: Array) -> float:
-    """D_t g of a guard that does not depend on time."""
+def zero_rate(t: float, x: Array, u: Array) -> Any:
+    """D_t g of a guard, or D_t R of a reset, that does not depend on time."""
     return 0.0
 
 
@@ -62,14 +64,14 @@ class Mode:
     state_dim: int  # n
     input_dim: int  # m, may be zero
     flow: VectorFunction  # F(t, x, u) (n,)
-    flow_state: VectorFunction = _LEFT_OUT  # D_x F (n, n)
-    flow_input: VectorFunction = _LEFT_OUT  # D_u F (n, m)
+    flow_state: VectorFunction = LEFT_OUT  # D_x F (n, n)
+    flow_input: VectorFunction = LEFT_OUT  # D_u F (n, m)
     flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
 
     def __post_init__(self) -> None:
         """Find the derivatives that were left out."""
-        _complete(self, "flow_state", self.flow, "state")
-        _complete(self, "flow_input", self.flow, "input")
+        complete(self, "flow_state", Derivative(self.flow, "state"))
+        complete(self, "flow_input", Derivative(self.flow, "input"))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled state: not the system of this mode alone, see ``saltation.integration``."""
@@ -93,23 +95,23 @@ class Transition:
     target: int
     guard: ScalarFunction  # g(t, x, u)
     reset: VectorFunction  # R(t, x, u) (n_target,)
-    guard_state: VectorFunction = _LEFT_OUT  # D_x g (n_source,)
-    reset_state: VectorFunction = _LEFT_OUT  # D_x R (n_target, n_source)
-    guard_time: ScalarFunction = _LEFT_OUT  # D_t g
-    reset_time: VectorFunction = _LEFT_OUT  # D_t R (n_target,)
-    guard_input: VectorFunction = _LEFT_OUT  # D_u g (m,)
-    reset_input: VectorFunction = _LEFT_OUT  # D_u R (n_target, m)
+    guard_state: VectorFunction = LEFT_OUT  # D_x g (n_source,)
+    reset_state: VectorFunction = LEFT_OUT  # D_x R (n_target, n_source)
+    guard_time: ScalarFunction = LEFT_OUT  # D_t g
+    reset_time: VectorFunction = LEFT_OUT  # D_t R (n_target,)
+    guard_input: VectorFunction = LEFT_OUT  # D_u g (m,)
+    reset_input: VectorFunction = LEFT_OUT  # D_u R (n_target, m)
     name: str = ""
     time_invariant: bool = False
     rest: bool = False
-    on: Literal["level", "edge"] = "level"
+    on: On = "level"
     watch: bool = field(default=False, repr=False)  # not taken: an ``Event``
 
     @staticmethod
     def continuous(
         source: int, target: int, guard: ScalarFunction, name: str = "",
-        time_invariant: bool = False, guard_state: VectorFunction = _LEFT_OUT,
-        on: Literal["level", "edge"] = "level",
+        time_invariant: bool = False, guard_state: VectorFunction = LEFT_OUT,
+        on: On = "level",
     ) -> Transition:  # fmt: skip
         """A transition that leaves the state as it is: R = x.
 
@@ -123,7 +125,7 @@ class Transition:
                 " turns zero"
             )
         return Transition(
-            source, target, guard, same_state, guard_state, _identity, reset_time=_no_reset_rate,
+            source, target, guard, same_state, guard_state, _identity, reset_time=zero_rate,
             reset_input=_no_reset_input, name=name, time_invariant=time_invariant, on=on,
         )  # fmt: skip
 
@@ -133,14 +135,13 @@ class Transition:
         Raises:
             ValueError: ``on`` is neither of the two.
         """
-        if self.on not in ("level", "edge"):
-            raise ValueError(f"on = {self.on!r}: give 'level' or 'edge'")
+        check_choice("on", self.on, On)
         if self.time_invariant:
             vars(self)["guard_time"] = zero_rate
-            vars(self)["reset_time"] = _zero_reset_rate
+            vars(self)["reset_time"] = zero_rate  # a number stands for a vector of it
         for by in ("state", "time", "input"):
-            _complete(self, f"guard_{by}", self.guard, by)
-            _complete(self, f"reset_{by}", self.reset, by)
+            complete(self, f"guard_{by}", Derivative(self.guard, by))
+            complete(self, f"reset_{by}", Derivative(self.reset, by))
 
     def is_behind(self, t: float, x: Array, u: Array) -> bool:
         """Whether a state lies behind the guard, farther than by rounding."""
@@ -162,20 +163,12 @@ def _identity(t: float, x: Array, u: Array) -> Array:
     return np.eye(len(x))
 
 
-def _no_reset_rate(t: float, x: Array, u: Array) -> Array:
-    return np.zeros(len(x))
-
-
 def _no_reset_input(t: float, x: Array, u: Array) -> Array:
     return np.zeros((len(x), len(u)))
 
 
-def _zero_reset_rate(t: float, x: Array, u: Array) -> Any:
-    return 0.0  # broadcasts to (n_target,)
-
-
-def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
-    """Set a derivative that was left out, or that was found for another function."""
+def complete(owner: Any, name: str, default: Any) -> None:
+    """Set a function that was left out, or whose default was made of another owner's functions."""
     given = getattr(owner, name)
-    if given is None or isinstance(given, Derivative):
-        vars(owner)[name] = Derivative(function, by)
+    if given is LEFT_OUT or isinstance(given, type(default)):
+        vars(owner)[name] = default

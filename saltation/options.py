@@ -29,6 +29,16 @@ def check(owner: Any, positive: str = "", whole: str = "", from_zero: str = "") 
                 vars(owner)[name] = int(value)
 
 
+def check_choice(name: str, value: str, choices: Any) -> None:
+    """Refuse a value that is not one of a ``Literal``'s.
+
+    Raises:
+        ValueError: names the choices.
+    """
+    if value not in get_args(choices):
+        raise ValueError(f"no {name} {value!r}; accepted: {', '.join(get_args(choices))}")
+
+
 @dataclass(frozen=True)
 class SimulationOptions:
     """Accuracy of event-driven simulation, and its limits. No default depends on units.
@@ -57,5 +67,4 @@ class SimulationOptions:
             raise ValueError(f"max_step {self.max_step}: give a number above zero")
         if self.rtol == self.atol == 0:
             raise ValueError("rtol and atol are both zero: give one above it")
-        if self.method not in get_args(Method):
-            raise ValueError(f"method = {self.method!r}: give one of {', '.join(get_args(Method))}")
+        check_choice("method", self.method, Method)

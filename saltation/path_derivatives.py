@@ -78,7 +78,7 @@ class PathDerivatives:
 
     def _jump(self, event: EventRecord) -> Array:
         """Map D by an event; the derivatives of its time, zero where no state moves it."""
-        edge, at = event.transition, (event.time, event.state_before, event.input)
+        edge, at = event.transition, event.at
         jump = saltation(self._system, edge, *at)
         by_state, by_input = event_time_derivatives(self._system, event)
         later = by_state @ self.D
@@ -90,7 +90,7 @@ class PathDerivatives:
                 f"{where}: {edge.label} is not transverse (3.11), its guard moves at"
                 f" {jump.guard_rate:.3g} per s; there is no first-order map through this event"
             )
-        Xi, D_u = jump.matrix, input_saltation(self._system, edge, *at)
+        Xi, D_u = jump.matrix, input_saltation(jump, edge, *at)
         if self._with_reset_jacobian:
             Xi, D_u = jump.reset_jacobian, edge.reset_input(*at)
         self.D = Xi @ self.D
@@ -100,9 +100,8 @@ class PathDerivatives:
 
     def _is_set_off_by_input(self, event: EventRecord) -> bool:
         """Whether the step from one input to the next led behind the guard: D_x R is exact."""
-        at = event.time, event.state_before, event.input
         at_knot = event.time == self._began != self._start
-        return at_knot and is_jumped_over(self._system, event.transition, *at)
+        return at_knot and is_jumped_over(self._system, event.transition, *event.at)
 
 
 def event_time_derivatives(system: System, event: EventRecord) -> Pair:
@@ -111,7 +110,7 @@ def event_time_derivatives(system: System, event: EventRecord) -> Pair:
     Perturbations are of the state before the event at its nominal time, and of the input (m,). An
     event that is not transverse keeps its time: both are zero.
     """
-    edge, at = event.transition, (event.time, event.state_before, event.input)
+    edge, at = event.transition, event.at
     jump = saltation(system, edge, *at)
     if not jump.ok:
         return np.zeros(len(event.state_before)), np.zeros(len(event.input))

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from saltation.arrays import Integers, Pair
 from saltation.compiled.runge_kutta import dense_states
 from saltation.compiled.step import STEP, Log
 from saltation.events import EventRecord, Status
+from saltation.options import SimulationOptions
 from saltation.path_derivatives import PathDerivatives
 from saltation.saltations import Saltation, saltation
 from saltation.systems import Array, System
@@ -25,22 +27,20 @@ POINTS = 200  # in a run, at least, for plots
 class Record(NamedTuple):
     """Steps and events of a simulation in order of time, as in ``Log``, and where it ended."""
 
-    edge: Integers  # (K,) index of the transition, or STEP
     knot: Integers  # (K,) row of the input
+    edge: Integers  # (K,) index of the transition, or STEP
     time: Array  # (K,) of the event, or of the start of the step [s]
-    span: Array  # (K,) of the step's dense output [s]
     before: Array  # (K, n)
     after: Array  # (K, n)
+    span: Array  # (K,) of the step's dense output [s]
     C: Array  # (K, DEGREE, n)
-    end: tuple[int, float, Array]  # mode, time [s] and state (n,) that were reached
+    end: tuple[int, float, Array] = (0, 0.0, np.empty(0))  # mode, time [s] and state (n,) reached
 
     @staticmethod
-    def of(log: Log, numbers: Sequence[int]) -> Record:
+    def of(log: Log) -> Record:
         """A copy of what a log holds."""
-        k = int(log.count[0])
-        columns = (log.edge, log.knot, log.time, log.span, log.before, log.after, log.C)
-        parts: list[Any] = [column[:k].copy() for column in columns]
-        return Record(*parts, end=(0, 0.0, np.empty(0)))
+        columns: list[Any] = [column[: log.count[0]].copy() for column in log[1:]]
+        return Record(*columns)
 
     @property
     def ends(self) -> Array:
@@ -55,8 +55,7 @@ class Record(NamedTuple):
     @staticmethod
     def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
         """Records that follow one another, as one."""
-        every = list(zip(*parts, strict=True))[:-1]
-        columns: list[Any] = [np.concatenate(column) for column in every]
+        columns: list[Any] = [np.concatenate(each) for each in [*zip(*parts, strict=True)][:-1]]
         return Record(*columns, end=end)
 
     def events(self, system: System, inputs: Array) -> tuple[EventRecord, ...]:
@@ -214,7 +213,7 @@ class Run:
     def saltation(self, i: int) -> Saltation:
         """Saltation matrix of event i, (3.2)."""
         event = self.events[i]
-        return saltation(self.system, event.transition, event.time, event.state_before, event.input)
+        return saltation(self.system, event.transition, *event.at)
 
     @cached_property
     def derivatives(self) -> RunDerivatives:
@@ -225,9 +224,24 @@ class Run:
         """
         if not self.ok:
             raise ValueError(f"the run has the status {self.status!r}: {self.message}")
+        return self.derivatives_by()
+
+    def derivatives_by(
+        self, options: SimulationOptions | None = None, with_reset_jacobian: bool = False
+    ) -> RunDerivatives:
+        """``derivatives`` with options of their own, or D_x R for Xi; NaN where the run failed."""
         system, (mode, t, x) = self.system.with_parameters_as_inputs(), self.start
-        count = len(self.inputs)
-        path = PathDerivatives(system, mode, x, t, count, resolved=count > 1)
+        count, sizes = len(self.inputs), (self.inputs.shape, len(self.system.parameters))
+        path = PathDerivatives(
+            system, mode, x, t, count, options, with_reset_jacobian=with_reset_jacobian,
+            resolved=count > 1,
+        )  # fmt: skip
+        if not self.ok:
+            undefined = np.full(path.D.shape[1], np.nan)
+            path.event_times = [undefined] * len(self.events)
+            path.D = np.tile(undefined, (len(self.final_state), 1))
+            path.status, path.message = self.status, self.message
+            return RunDerivatives.of(path, len(x), *sizes)
         edges = self.record.edge[self.record.edge != STEP]
         for u, end, begin in zip(self.inputs, self.ends, [t, *self.ends[:-1]], strict=True):
             v, last = np.concatenate((u, self.system.parameters)), end == self.ends[-1]
@@ -237,7 +251,7 @@ class Run:
                 if begin <= event.time < end or (last and event.time == end)
             ]
             path.follow(events, v, end, self.final_state if last else self.at(end)[1])
-        return RunDerivatives.of(path, len(x), self.inputs.shape, len(self.system.parameters))
+        return RunDerivatives.of(path, len(x), *sizes)
 
     def at(self, t: Any) -> tuple[Any, Array]:
         """Mode and state (n,) at a time [s], or (K,) and (K, n) at times; at an event, after it.
@@ -272,19 +286,13 @@ class Run:
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """Segments of flow, one more than events."""
-        rows, r = [], self.record
-        mode, time, state = self.start
-        times, states = [time], [state]
-        for i, (edge, end) in enumerate(zip(r.edge, r.ends, strict=True)):
-            if edge == STEP:
-                times.append(end)
-                states.append(r.after[i, : len(state)])
-            else:
-                rows.append(Segment(mode, time, r.time[i], np.array(times), np.array(states)))
-                mode, time = self.system.transitions[edge].target, float(r.time[i])
-                state = r.after[i, : self.system.modes[mode].state_dim]
-                times, states = [time], [state]
-        return (*rows, Segment(mode, time, self.final_time, np.array(times), np.array(states)))
+        rows, r, time = [], self.record, np.append(self.record.time, self.final_time)
+        for a, b in pairwise([-1, *np.flatnonzero(r.edge != STEP).tolist(), len(r.edge)]):
+            mode, t, x = self.start if a < 0 else (int(self._modes[a]), float(time[a]), r.after[a])
+            n, steps = self.system.modes[mode].state_dim, slice(a + 1, b)
+            states = np.array([x[:n], *r.after[steps, :n]])
+            rows.append(Segment(mode, t, time[b], np.array([t, *r.ends[steps]]), states))
+        return tuple(rows)
 
     @cached_property
     def _modes(self) -> Integers:

@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Pair
 from saltation.systems import Array, System, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -25,6 +24,7 @@ class Saltation(NamedTuple):
     reset_jacobian: Array  # D_x R (n_target, n_source)
     guard_rate: float  # d/dt g along the flow before the event, (3.11)
     status: Literal["ok", "not_transverse"]
+    change: Array  # F+ - D_x R F- - D_t R (n_target,)
 
     @property
     def ok(self) -> bool:
@@ -54,10 +54,10 @@ def saltation_matrix(
     """
     D_xR = np.asarray(reset_state, float)
     rate = float(guard_time + guard_state @ flow_before)
+    change = flow_after - D_xR @ flow_before - reset_time
     if not rate < -minimum_rate:
-        return Saltation(D_xR, D_xR, rate, "not_transverse")
-    correction = (flow_after - D_xR @ flow_before - reset_time) / rate
-    return Saltation(D_xR + np.outer(correction, guard_state), D_xR, rate, "ok")
+        return Saltation(D_xR, D_xR, rate, "not_transverse", change)
+    return Saltation(D_xR + np.outer(change / rate, guard_state), D_xR, rate, "ok", change)
 
 
 def saltation(
@@ -71,23 +71,16 @@ def saltation(
     whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
     Events that a reset sets off at once are first to be taken together, by ``saltation.chains``.
     """
-    reset_state = transition.reset_state(t, x, u)
-    flows = _flows(system, transition, (t, x, u), u_after)
-    slopes = transition.guard_state(t, x, u), transition.guard_time(t, x, u)
-    jump = saltation_matrix(reset_state, *flows, *slopes, transition.reset_time(t, x, u))
+    at = t, x, u
+    reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
+    after = system.modes[transition.target].flow(t, reset, u if u_after is None else u_after)
+    jump = saltation_matrix(
+        transition.reset_state(*at), system.modes[transition.source].flow(*at), after,
+        transition.guard_state(*at), transition.guard_time(*at), transition.reset_time(*at),
+    )  # fmt: skip
     if is_jumped_over(system, transition, t, x, u):
         return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
     return jump
-
-
-def _flows(
-    system: System, transition: Transition, at: tuple[float, Array, Array], u_after: Array | None
-) -> Pair:
-    """F- (n_source,) and F+ (n_target,) of an event at (t, x, u)."""
-    t, x, u = at
-    reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
-    before = system.modes[transition.source].flow(t, x, u)
-    return before, system.modes[transition.target].flow(t, reset, u if u_after is None else u_after)
 
 
 def is_jumped_over(system: System, transition: Transition, t: float, x: Array, u: Array) -> bool:
@@ -97,8 +90,7 @@ def is_jumped_over(system: System, transition: Transition, t: float, x: Array, u
 
 
 def input_saltation(
-    system: System, transition: Transition, t: float, x: Array, u: Array,
-    u_after: Array | None = None,
+    jump: Saltation, transition: Transition, t: float, x: Array, u: Array
 ) -> Array:  # fmt: skip
     """Change (n_target, m) of the state after an event by the input, at a given state before it.
 
@@ -107,9 +99,6 @@ def input_saltation(
     where a guard that does (a contact force) leads to the same flow by an identity reset (3.12).
     """
     D_uR = np.asarray(transition.reset_input(t, x, u), float)
-    jump = saltation(system, transition, t, x, u, u_after)
     if not jump.ok:
         return D_uR
-    before, after = _flows(system, transition, (t, x, u), u_after)
-    change = after - jump.reset_jacobian @ before - transition.reset_time(t, x, u)
-    return D_uR + np.outer(change, transition.guard_input(t, x, u)) / jump.guard_rate
+    return D_uR + np.outer(jump.change, transition.guard_input(t, x, u)) / jump.guard_rate

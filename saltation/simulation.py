@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from saltation import failure
 from saltation.compiled import first_use
-from saltation.compiled.callbacks import DimensionError
 from saltation.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from saltation.compiled.step import (
     CROWD,
@@ -28,7 +27,7 @@ from saltation.compiled.step import (
     course_from,
     proceed,
 )
-from saltation.compiled.system import TableSet, callback_tables, native_tables
+from saltation.compiled.system import callback_tables, is_compiled, native_tables
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
@@ -160,15 +159,6 @@ def _growing(system: System, start: Start, inputs: Inputs) -> Iterator[tuple[flo
         yield end, u
 
 
-def tables_of(system: System) -> TableSet:
-    """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
-    functions = [mode.flow for mode in system.modes.values()]
-    functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
-    if all(hasattr(function, "py_func") for function in functions):
-        return native_tables(system)
-    return callback_tables(system)
-
-
 class _Simulation:
     """A simulation under way."""
 
@@ -187,7 +177,8 @@ class _Simulation:
         self._system = watching = system.watching(events) if events else system
         self._until, self._events = until, events
         self._options = options or SimulationOptions()
-        self._limits, self._tables = Limits.of(self._options), tables_of(watching)
+        self._limits = Limits.of(self._options)
+        self._tables = (native_tables if is_compiled(watching) else callback_tables)(watching)
         self._numbers = list(system.modes)
         padded = np.zeros(system.state_dim)
         padded[:n] = state
@@ -224,9 +215,10 @@ class _Simulation:
             )  # fmt: skip
             first_use.calls += CALLS_A_ROW * int(self._log.count[0])
             stopped = code == STOPPED and self._stops(u)
-            self._empty()
-            if problem := self._problem():
-                return "wrong_dimension", problem
+            self._parts.append(Record.of(self._log))
+            self._log.count[0] = 0
+            if problem := self._tables.callbacks.wrong_dimension():
+                return "wrong_dimension", f"{failure.place(self._system, *self.place)}: {problem}"
             if stopped:
                 return "stopped", ""
         if code == OK:
@@ -247,22 +239,8 @@ class _Simulation:
         return rest._replace(edge=edges), watched
 
     def _stops(self, u: Array) -> bool:
-        part = Record.of(self._log, self._numbers)
-        if part.edge[-1] < len(self._watched):
+        row = int(self._log.count[0]) - 1
+        if self._log.edge[row] < len(self._watched):
             return True
-        event = event_of(self._system, part, len(part.edge) - 1, u)
+        event = event_of(self._system, self._log, row, u)
         return self._until is not None and bool(self._until(event))
-
-    def _empty(self) -> None:
-        self._parts.append(Record.of(self._log, self._numbers))
-        self._log.count[0] = 0
-
-    def _problem(self) -> str:
-        """Message of a function of the wrong dimension; raises what any other function raised."""
-        errors = self._tables.callbacks.errors
-        if errors and isinstance(errors[0], DimensionError):
-            text = str(errors[0])
-            errors.clear()
-            return f"{failure.place(self._system, *self.place)}: {text}"
-        self._tables.callbacks.raise_errors()
-        return ""

@@ -14,7 +14,6 @@ from saltation.mode import FlowMap as FlowMap
 from saltation.mode import Mode, Transition
 from saltation.mode import ScalarFunction as ScalarFunction
 from saltation.mode import VectorFunction as VectorFunction
-from saltation.mode import zero_rate as zero_rate
 from saltation.parameters import as_parameters, bind, with_parameters_as_inputs
 
 if TYPE_CHECKING:

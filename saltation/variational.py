@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Pair
 from saltation.filters.model import check_covariance
-from saltation.held_inputs import Inputs, held_inputs
+from saltation.held_inputs import Inputs
 from saltation.options import SimulationOptions
-from saltation.path_derivatives import PathDerivatives
 from saltation.simulation import EventRecord, simulate
 from saltation.systems import Array, System
 
@@ -85,43 +83,15 @@ def fundamental_matrix(
     Raises:
         ValueError: the mode, a length of time, or the inputs do not fit the system.
     """
-    x = np.asarray(x, float)
-    steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
-    path = PathDerivatives(
-        system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian,
-        resolved=timestep is not None,
+    run = simulate(system, mode, x, duration, inputs, t=t, timestep=timestep, options=options)
+    found = run.derivatives_by(options, with_reset_jacobian)
+    by_input = found.inputs, found.event_times_inputs
+    if not (callable(inputs) or np.ndim(inputs) == 2):  # type: ignore[arg-type]
+        by_input = found.inputs.sum(0), found.event_times_inputs.sum(0)
+    return Variation(
+        found.state, by_input[0], run.final_mode, run.final_state, run.events,
+        found.event_times_state, by_input[1], found.status, found.message,
     )  # fmt: skip
-    end_mode, state, status, message = mode, x, "ok", ""
-    for end, u in steps:
-        h = None if timestep is None else end - t
-        run = simulate(system, end_mode, state, end - t, u, t=t, timestep=h, options=options)
-        end_mode, state, status, message = run.final_mode, run.final_state, run.status, run.message
-        events += run.events
-        if status != "ok":
-            break
-        path.follow(run.events, u, end, state)
-        t = end
-    D, times, E = path.D, path.event_times, len(events)
-    if status == "ok":
-        status, message = path.status, path.message
-    else:
-        D = np.full((system.modes[end_mode].state_dim, D.shape[1]), np.nan)
-        times = [np.full(D.shape[1], np.nan)] * E
-    many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
-    Phi, Gamma = _by_start_and_inputs(D, len(x), len(steps), many)
-    rows = np.reshape(times, (E, D.shape[1]))
-    by_state, by_input = _by_start_and_inputs(rows, len(x), len(steps), many)
-    return Variation(Phi, Gamma, end_mode, state, events, by_state, by_input, status, message)
-
-
-def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> Pair:
-    """Columns of D (p, n + N m): those of the state (p, n), of the inputs (p, m) or (N, p, m).
-
-    An input that is held all along is one, however many timesteps there are.
-    """
-    p, columns = D.shape
-    by_inputs = np.moveaxis(D[:, n:].reshape(p, N, (columns - n) // N), 1, 0)
-    return D[:, :n], by_inputs if many else by_inputs.sum(0)
 
 
 def propagate_covariance(Sigma: Array, Xi: Array) -> Array:

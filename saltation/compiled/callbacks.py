@@ -81,6 +81,15 @@ class Callbacks(types.WrapperAddressProtocol):
             self.errors.clear()
             raise error
 
+    def wrong_dimension(self) -> str:
+        """Message of a function of the wrong dimension; raises what any other one raised."""
+        if not (self.errors and isinstance(self.errors[0], DimensionError)):
+            self.raise_errors()
+            return ""
+        text = str(self.errors[0])
+        self.errors.clear()
+        return text
+
     def _evaluate(self, number: int, t: float) -> float:
         try:
             return self._entries[number](t)

@@ -39,16 +39,20 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
     return s.call(slot, t)
 
 
+@kernel
+def called(s: CompiledSystem, slot, t, x, u, size):
+    """The first numbers (size,) that a Python function gives."""
+    evaluate(s, slot, t, x, u)
+    return s.out[:size].copy()
+
+
 @inlined_kernel
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
     if not s.python:  # asked first: to look into an array costs more than many a flow
         return s.flows[mode](t, x, u)
     slot = s.slots[FLOW, mode]
-    if slot < 0:
-        return s.flows[mode](t, x, u)
-    evaluate(s, slot, t, x, u)
-    return s.out[: s.dims[mode]].copy()
+    return s.flows[mode](t, x, u) if slot < 0 else called(s, slot, t, x, u, s.dims[mode])
 
 
 @inlined_kernel
@@ -66,8 +70,7 @@ def reset(s: CompiledSystem, e, t, x, u):
     slot = s.slots[RESET, e]
     if slot < 0:
         return s.resets[e](t, x.copy(), u)
-    evaluate(s, slot, t, x, u)
-    return s.out[: s.dims[s.target[e]]].copy()
+    return called(s, slot, t, x, u, s.dims[s.target[e]])
 
 
 @inlined_kernel
@@ -83,8 +86,7 @@ def solution(s: CompiledSystem, mode, t, x, u, h):
     if slot < 0:
         return s.solutions[mode](t, x, u, h)
     s.x[-1] = h
-    evaluate(s, slot, t, x, u)
-    return s.out[: s.dims[mode]].copy()
+    return called(s, slot, t, x, u, s.dims[mode])
 
 
 @kernel
@@ -94,8 +96,7 @@ def solution_slopes(d: CompiledDerivatives, mode, t, x, u, h):
     if slot < 0:
         return d.solution_slopes[mode](t, x, u, h)
     d.system.x[-1] = h
-    evaluate(d.system, slot, t, x, u)
-    both = d.system.out[: n * (n + m)].copy().reshape((n, n + m))
+    both = called(d.system, slot, t, x, u, n * (n + m)).reshape((n, n + m))
     return both[:, :n].copy(), both[:, n:].copy()
 
 
@@ -106,8 +107,7 @@ def flow_derivative(d: CompiledDerivatives, row, mode, t, x, u):
     if slot == ABSENT:
         return _differences(d.system, row, mode, t, x, u)
     if slot >= 0:
-        evaluate(d.system, slot, t, x, u)
-        return d.system.out[: len(x) * width].copy().reshape((len(x), width))
+        return called(d.system, slot, t, x, u, len(x) * width).reshape((len(x), width))
     return d.flow_states[mode](t, x, u) if row == STATE else d.flow_inputs[mode](t, x, u)
 
 

@@ -5,15 +5,18 @@ Tables are padded to powers of two, which keeps the number of kernel variants sm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, njit, types
 
-from saltation.compiled.native import MATRIX, VECTOR, native
+from saltation.arrays import Integers, Shape
+from saltation.compiled.callbacks import Callbacks, call_shape
+from saltation.compiled.native import MATRIX, VECTOR, example, native
 from saltation.compiled.tables import ABSENT, COMPILED
+from saltation.mode import Derivative
 from saltation.parameters import Binding, ByInput
 
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
@@ -23,37 +26,63 @@ MAP_FUNCTION = VECTOR(float64, VECTOR, VECTOR, float64)  # FlowMap.state
 SOLUTION = types.UniTuple(MATRIX, 2)(float64, VECTOR, VECTOR, float64)  # FlowMap.jacobians
 
 
-class FunctionTable:
-    """A table of functions under construction: compiled ones, and numbers of callbacks."""
+class Entry(NamedTuple):
+    """A function (t, x (n,), u), or (t, x, u, h), of a system; None: there is none."""
 
-    def __init__(self, filler: Callable) -> None:
-        self.signature, self.filler = FILLERS[filler], filler
-        self.entries: list[Any] = []
-        self.slots: list[int] = []
+    function: Callable | None
+    n: int
+    shape: Shape  # of its values
+    name: str
+    of_step: Callable | None = None  # a function (t, x, u, h) as a callback
 
-    def add(self, function: Callable, native_code: bool, slot: Callable[[], int]) -> str:
-        """Add a function, compiled or as the callback that ``slot`` gives; why not compiled."""
-        reason = ""
-        if native_code:
-            try:
-                self.entries.append(_function(function, self.signature))
-                self.slots.append(COMPILED)
-                return ""
-            except Exception as error:  # numba has no one error for what it cannot do
-                reason = f"does not compile: {' '.join(str(error).split())[:300]}"
-        self.entries.append(self.filler)
-        self.slots.append(slot())
-        return reason
 
-    def skip(self) -> None:
-        """Leave a place for a function that there is none of."""
-        self.entries.append(self.filler)
-        self.slots.append(ABSENT)
+class TableBuilder:
+    """Tables of functions under construction: compiled ones, and callbacks in Python."""
 
-    @property
-    def functions(self) -> tuple[Any, ...]:
-        """The functions, padded."""
-        return _padded(self.entries, self.filler)
+    def __init__(self, native_code: bool, size: int, inputs: int) -> None:
+        """Room for callbacks with states and values of ``size`` numbers, and inputs (m,)."""
+        self._native = native_code
+        self.calls, self.reasons = Callbacks(size, inputs), list[str]()
+
+    def table(self, filler: Callable, entries: Iterable[Entry]) -> FunctionTable:
+        """A table of functions of the filler's signature.
+
+        Derivatives that were not given are left to the kernels where functions are compiled.
+        """
+        functions, slots = list[Any](), list[int]()
+        for function, n, shape, name, of_step in entries:
+            functions.append(filler)
+            slots.append(ABSENT)
+            if function is None or (self._native and isinstance(function, Derivative)):
+                continue
+            if self._native:
+                found = call_shape(function, (0.0, example(n), example(len(self.calls.u))))
+                reason = f"has shape {found}; give {shape}"
+                if found in (shape, None):  # kernels do not look at the ends of arrays
+                    try:
+                        functions[-1], slots[-1] = _function(function, FILLERS[filler]), COMPILED
+                        continue
+                    except Exception as error:  # numba has no one error for what it cannot do
+                        reason = f"does not compile: {' '.join(str(error).split())[:300]}"
+                self.reasons.append(f"{name} {reason}")
+            step = of_step is not None
+            slots[-1] = self.calls.add(of_step or function, n, shape, name, step)
+        return FunctionTable(_padded(functions, filler), slots)
+
+
+class FunctionTable(NamedTuple):
+    """Functions, padded, and the slot of each: COMPILED, ABSENT, or the number of a callback."""
+
+    functions: tuple[Any, ...]
+    slots: list[int]
+
+
+def slot_rows(rows: Sequence[Sequence[int]]) -> Integers:
+    """Slots of several tables, padded, as one array."""
+    slots = np.full((len(rows), max(1, *map(len, rows))), ABSENT, np.int64)
+    for row, values in zip(slots, rows, strict=True):
+        row[: len(values)] = values
+    return slots
 
 
 def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:

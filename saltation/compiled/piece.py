@@ -152,17 +152,16 @@ def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, typical, limits: 
     """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try."""
     K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
     if has_solution(s, mode):
-        h = min(trial, limits.max_step)
+        h, last, following = min(trial, limits.max_step), slope, limits.max_step
         end = solution(s, mode, t, x, u, h)
-        whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x), typical)
-        return whole, slope, limits.max_step
-    put(K[0], slope)
-    end, h, following = integrate(s, mode, t, x, u, trial, typical, limits, K, C)
-    if limits.implicit:
-        last = rate(s, mode, t + h, end, u)
     else:
-        last = K[LAST].copy()
-        polynomial(s, mode, t, x, u, h, end, K, C)
+        put(K[0], slope)
+        end, h, following = integrate(s, mode, t, x, u, trial, typical, limits, K, C)
+        if limits.implicit:
+            last = rate(s, mode, t + h, end, u)
+        else:
+            last = K[LAST].copy()
+            polynomial(s, mode, t, x, u, h, end, K, C)
     whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x), typical)
     return whole, last, following
 

@@ -18,8 +18,7 @@ from saltation.kernels import kernel, unlocked_kernel
 class Reference(NamedTuple):
     """A reference in S segments, and its extensions as far as they have been asked for.
 
-    ``ReferenceExtension`` is the same in Python and says what each rule means. With no segments
-    the reference is never extended.
+    With no segments the reference is never extended.
     """
 
     states: Array  # (N+1, n)
@@ -111,7 +110,7 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
     for c in range(len(policy.step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
-            logs.after[c], logs.span[c], logs.C,
+            logs.after[c], logs.span[c], logs.C[c],
         )  # fmt: skip
         course = course_from(s, mode, 0.0, states[c, 0], dt)
         out.modes[c, :] = -1

@@ -12,6 +12,7 @@ import numpy as np
 
 from saltation.compiled.calls import STEP, put, rate
 from saltation.compiled.limits import EPSILON
+from saltation.compiled.runge_kutta import finite
 from saltation.kernels import kernel
 
 ORDER = 4
@@ -65,10 +66,7 @@ def rosenbrock(s, mode, t, x, u, h, slope, C, typical, errors):
         E[j, j] += 1.0 / (GAMMA * h)
     by = max(STEP * abs(h), 64.0 * EPSILON * abs(t))
     put(by_time, (rate(s, mode, t + by, x, u) - rate(s, mode, t - by, x, u)) / (2.0 * by))
-    finite = True
-    for value in E.ravel():
-        finite = finite and np.isfinite(value)
-    if not finite:
+    if not finite(E.ravel()):
         errors[0] = np.nan
         return np.full(n, np.nan)
     inverse, U, end = np.linalg.inv(E), np.zeros((6, n)), x.copy()

@@ -9,26 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from saltation.arrays import Shape
-from saltation.compiled.callbacks import Callbacks, call_shape
+from saltation.compiled.callbacks import Callbacks
 from saltation.compiled.first_use import Sizes, call
 from saltation.compiled.functions import (
-    FunctionTable,
+    Entry,
+    TableBuilder,
     identity,
     never,
+    slot_rows,
     still,
     unchanged,
     with_compiled_fillers,
     zero_matrix,
 )
-from saltation.compiled.native import example, global_values, recompile, same_values
+from saltation.compiled.native import global_values, recompile, same_values
 from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
     CompiledSystem,
     by_reference,
 )
-from saltation.systems import Array, Derivative, Mode, System, Transition
+from saltation.systems import Array, Derivative, System
 
 
 @dataclass(eq=False)
@@ -94,16 +95,23 @@ def native_tables(system: System) -> TableSet:
     if known is None or not same_values(known[1], values):
         if known is not None:  # what is called beside kernels, and derivatives, see them too
             recompile(functions)
-        known = _Builder(system, True).tables(), values
+        known = _tables(system, True), values
         vars(system)["_native_tables"] = known
     return known[0]
+
+
+def is_compiled(system: System, *others: Callable) -> bool:
+    """Whether all functions that a simulation calls, and some others, are numba's."""
+    functions = [mode.flow for mode in system.modes.values()]
+    functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
+    return all(hasattr(function, "py_func") for function in (*functions, *others))
 
 
 def callback_tables(system: System) -> TableSet:
     """Tables of a system whose functions are all callbacks in Python; nothing is compiled."""
     known = getattr(system, "_callback_tables", None)
     if known is None:
-        known = _Builder(system, False).tables()
+        known = _tables(system, False)
         vars(system)["_callback_tables"] = known
     return known
 
@@ -118,117 +126,59 @@ def _functions(system: System) -> list[Callable]:
     return [f for f in every if not isinstance(f, Derivative)]
 
 
-class _Builder:
-    """The tables of a system under construction."""
-
-    def __init__(self, system: System, native_code: bool) -> None:
-        self._system, self._native = system, native_code
-        n, m = system.state_dim, system.input_dim
-        self._calls = Callbacks(n * max(n + m, 1), m)
-        self._flows = FunctionTable(unchanged)
-        self._solutions = FunctionTable(still)
-        self._guards = FunctionTable(never)
-        self._resets = FunctionTable(unchanged)
-        self._by_state = FunctionTable(zero_matrix)
-        self._by_input = FunctionTable(zero_matrix)
-        self._slopes = FunctionTable(identity)
-        self._reasons: list[str] = []
-
-    def tables(self) -> TableSet:
-        """All tables, with the modes and transitions in the system's order."""
-        for mode in self._system.modes.values():
-            self._add_flow(mode)
-            self._add_closed_form(mode)
-        for edge in self._system.transitions:
-            self._add_transition(edge)
-        system = self._tables_of_system()
-        derivatives = CompiledDerivatives(
-            system,
-            self._by_state.functions,
-            self._by_input.functions,
-            self._slopes.functions,
-            np.array([each.slots for each in (self._by_state, self._by_input, self._slopes)]),
-            np.array([mode.input_dim for mode in self._system.modes.values()]),
-        )
-        return TableSet(system, derivatives, self._calls, "; ".join(self._reasons))
-
-    def _add(
-        self, table: FunctionTable, function: Callable, n: int, shape: Shape, name: str
-    ) -> None:
-        """Add a function (t, x (n,), u) with values of a shape to a table."""
-        slot = partial(self._calls.add, function, n, shape, name)
-        found = call_shape(function, (0.0, example(n), example(self._system.input_dim)))
-        fits = found in (shape, None)  # kernels do not look at the ends of arrays
-        reason = table.add(function, self._native and fits, slot)
-        if self._native and not fits:
-            reason = f"has shape {found}; give {shape}"
-        if reason:
-            self._reasons.append(f"{name} {reason}")
-
-    def _add_of_step(
-        self, table: FunctionTable, function: Callable, call: Callable, width: int, mode: Mode
-    ) -> None:
-        """Add a function (t, x, u, h); as a callback ``call``, with values (n,) or (n, width)."""
-        n, name = mode.state_dim, f"the closed form of mode {mode.name}"
-        shape = (n, width) if width else (n,)
-        slot = partial(self._calls.add, call, n, shape, name, True)
-        if reason := table.add(function, self._native, slot):
-            self._reasons.append(f"{name} {reason}")
-
-    def _add_flow(self, mode: Mode) -> None:
-        n, of = mode.state_dim, f"the flow of mode {mode.name}"
-        self._add(self._flows, mode.flow, n, (n,), of)
-        for table, function, width in (
-            (self._by_state, mode.flow_state, n), (self._by_input, mode.flow_input, mode.input_dim),
-        ):  # fmt: skip
-            if self._native and isinstance(function, Derivative):
-                table.skip()
-            else:
-                self._add(table, function, n, (n, width), f"a derivative of {of}")
-
-    def _add_closed_form(self, mode: Mode) -> None:
-        state, jacobians = mode.flow_map or (None, None)
-        if state is None:
-            self._solutions.skip()
-        else:
-            self._add_of_step(self._solutions, state, state, 0, mode)
-        if jacobians is None:
-            self._slopes.skip()
-        else:
-            width = mode.state_dim + mode.input_dim
-            self._add_of_step(self._slopes, jacobians, _side_by_side(jacobians), width, mode)
-
-    def _add_transition(self, edge: Transition) -> None:
-        n, after = (self._system.modes[each].state_dim for each in (edge.source, edge.target))
-        self._add(self._guards, edge.guard, n, (), f"the guard of {edge.label}")
-        self._add(self._resets, edge.reset, n, (after,), f"the reset of {edge.label}")
-
-    def _tables_of_system(self) -> CompiledSystem:
-        modes, edges = self._system.modes, self._system.transitions
-        index = {number: i for i, number in enumerate(modes)}
-        rows = (self._flows, self._guards, self._resets, self._solutions)
-        slots = np.full((len(rows), max(len(modes), len(edges), 1)), ABSENT, np.int64)
-        for row, table in zip(slots, rows, strict=True):
-            row[: len(table.slots)] = table.slots
-        calls = self._calls
-        return CompiledSystem(
-            *(table.functions for table in rows),
-            python=bool(np.any(slots >= 0)),
-            closed=bool(np.any(slots[3] != ABSENT)),
-            disturbed=False,
-            slots=slots,
-            call=calls,
-            x=calls.x,
-            u=calls.u,
-            out=calls.out,
-            source=np.array([index[e.source] for e in edges], np.int64),
-            target=np.array([index[e.target] for e in edges], np.int64),
-            rest=np.array([e.rest for e in edges], bool),
-            on_edge=np.array([e.on == "edge" for e in edges], bool),
-            watch=np.array([e.watch for e in edges], bool),
-            dims=np.array([mode.state_dim for mode in modes.values()], np.int64),
-            disturbance=np.zeros(self._system.state_dim),
-        )
+def _tables(system: System, native_code: bool) -> TableSet:
+    """All tables, with the modes and transitions in the system's order."""
+    modes, edges, n, m = system.modes, system.transitions, system.state_dim, system.input_dim
+    build = TableBuilder(native_code, n * max(n + m, 1), m)
+    flows, states, slopes = list[Entry](), list[Entry](), list[Entry]()
+    by_state, by_input = list[Entry](), list[Entry]()
+    for mode in modes.values():
+        k, (state, jacobians) = mode.state_dim, mode.flow_map or (None, None)
+        flow, closed = f"the flow of mode {mode.name}", f"the closed form of mode {mode.name}"
+        flows.append(Entry(mode.flow, k, (k,), flow))
+        by_state.append(Entry(mode.flow_state, k, (k, k), f"a derivative of {flow}"))
+        by_input.append(Entry(mode.flow_input, k, (k, mode.input_dim), f"a derivative of {flow}"))
+        states.append(Entry(state, k, (k,), closed, state))
+        both = jacobians and _side_by_side(jacobians)
+        slopes.append(Entry(jacobians, k, (k, k + mode.input_dim), closed, both))
+    dims = [(modes[edge.source].state_dim, modes[edge.target].state_dim) for edge in edges]
+    ends = list(zip(edges, dims, strict=True))
+    guards = (Entry(e.guard, k, (), f"the guard of {e.label}") for e, (k, _) in ends)
+    resets = (Entry(e.reset, k, (after,), f"the reset of {e.label}") for e, (k, after) in ends)
+    rows = [
+        build.table(unchanged, flows), build.table(never, guards), build.table(unchanged, resets),
+        build.table(still, states),
+    ]  # fmt: skip
+    index, slots = {number: i for i, number in enumerate(modes)}, slot_rows([r.slots for r in rows])
+    tables = CompiledSystem(
+        *(table.functions for table in rows),
+        python=bool(np.any(slots >= 0)),
+        closed=bool(np.any(slots[3] != ABSENT)),
+        disturbed=False,
+        slots=slots,
+        call=build.calls,
+        x=build.calls.x,
+        u=build.calls.u,
+        out=build.calls.out,
+        source=np.array([index[e.source] for e in edges], np.int64),
+        target=np.array([index[e.target] for e in edges], np.int64),
+        rest=np.array([e.rest for e in edges], bool),
+        on_edge=np.array([e.on == "edge" for e in edges], bool),
+        watch=np.array([e.watch for e in edges], bool),
+        dims=np.array([mode.state_dim for mode in modes.values()], np.int64),
+        disturbance=np.zeros(n),
+    )
+    rows = [
+        build.table(zero_matrix, by_state), build.table(zero_matrix, by_input),
+        build.table(identity, slopes),
+    ]  # fmt: skip
+    derivatives = CompiledDerivatives(
+        tables,
+        *(table.functions for table in rows),
+        slots=slot_rows([table.slots for table in rows]),
+        inputs=np.array([mode.input_dim for mode in modes.values()]),
+    )
+    return TableSet(tables, derivatives, build.calls, "; ".join(build.reasons))
 
 
 def _side_by_side(jacobians: Callable) -> Callable:

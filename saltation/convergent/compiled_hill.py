@@ -15,7 +15,7 @@ DERIVATIVES = types.UniTuple(float64, 6)(float64, float64)  # (x, y) -> those of
 
 @lru_cache(maxsize=64)
 def compiled_hill(hill: Hill) -> Any:
-    """``hill.derivatives`` for kernels; call them under ``saltation.compiled.system.quiet``.
+    """``hill.derivatives`` for kernels.
 
     Raises:
         ValueError: numba does not know what it does.

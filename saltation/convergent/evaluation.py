@@ -69,9 +69,9 @@ class Evaluation(NamedTuple):
     """Measures of the points. The ratios are NaN where they cannot be known."""
 
     status: EvaluationStatus
-    area_ratio: float  # E_a: area of the convex hull at the end over that at the start
-    distance_ratio: float  # E_m: largest distance to the nominal end over the circle's radius
-    end_points: Array  # (points, 2) [m]
+    area_ratio: float = np.nan  # E_a: area of the convex hull at the end over that at the start
+    distance_ratio: float = np.nan  # E_m: largest distance to the nominal end over the radius
+    end_points: Array = np.zeros((0, 2))  # (points, 2) [m]
     message: str = ""
 
 
@@ -89,11 +89,11 @@ def evaluate(problem: HillProblem, path: HillPath, uncertainty: Uncertainty = CI
     """
     if not path.ok or len(path.positions) == 0:
         why = path.message or f"the planner ended with {path.status}"
-        return Evaluation("no_path", np.nan, np.nan, np.zeros((0, 2)), why)
+        return Evaluation("no_path", message=why)
     path, radius = checked(path), uncertainty.radius_for(problem)
     if radius < (least := SMALLEST * max(1.0, float(np.max(np.abs(path.positions))))):
         why = f"a circle of {radius:.1e} m is lost in rounding: give a radius of {least:.1e} m"
-        return Evaluation("inaccurate", np.nan, np.nan, np.zeros((0, 2)), why)
+        return Evaluation("inaccurate", message=why)
     found = _ratios(problem, path, uncertainty, 1)
     fine, change = 1, np.inf
     while change > TOLERANCE and fine < FINEST and found.status == "ok":
@@ -134,7 +134,7 @@ def _ratios(
     ends, nominal = trace(problem, path, uncertainty, fine)[-1], path.positions[-1]
     if not np.all(np.isfinite(ends)):
         why = "a point came to where the hill is level"
-        return Evaluation("not_finite", np.nan, np.nan, ends, why)
+        return Evaluation("not_finite", end_points=ends, message=why)
     away = ends - nominal
     area = max(hull_area(away) / hull_area(uncertainty.circle(problem)), FLOOR)
     farthest = float(np.max(np.hypot(away[:, 0], away[:, 1])))

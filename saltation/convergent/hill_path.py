@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from saltation.convergent.hill import SINE_HILL, Hill
+from saltation.options import check_choice
 from saltation.systems import Array
 
 Convergence = Literal["none", "average", "maximum"]  # D_a < 0 is "average", D_m < 0 "maximum"
@@ -72,8 +73,7 @@ class HillProblem:
 
 def check_kind(convergence: str, hill: object) -> None:
     """Refuse what is no convergence or no hill, as a ValueError."""
-    if convergence not in ("none", "average", "maximum"):
-        raise ValueError(f"convergence {convergence!r}: none, average or maximum")
+    check_choice("convergence", convergence, Convergence)
     if not isinstance(hill, Hill):
         raise ValueError(f"hill {hill!r}: give a Hill")
 

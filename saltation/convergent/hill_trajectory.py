@@ -8,7 +8,6 @@ good way that a path can be brought to from the other side.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,12 +66,15 @@ class HillTrajectory:
         """
         self._check(problem)
         if seed is not None:
-            seed = _seed(seed)
+            if isinstance(seed, HillPath) and len(seed.powers) == 0:
+                raise ValueError("the seed has no path: leave it out for a straight line")
+            seed = checked(seed)
         if outside := problem.outside():
             return no_path(*outside)
         if far := self._too_far(problem):
             return no_path("infeasible", far)
-        starts = list(self._starts(problem, seed))
+        N = self.options.waypoints
+        starts = list(seeds(problem, N)) if seed is None else [resampled(seed, N)]
         if self._free is not None and seed is None:
             starts.append(self._without_constraint(self._free, problem, starts))
         found = [self._from(problem, positions, powers) for positions, powers in starts]
@@ -98,12 +100,6 @@ class HillTrajectory:
             f"{options.steps} steps of max_step {options.max_step:g} m end before waypoint"
             f" {options.steps} is at the goal, {away:.3g} m away: raise waypoints or max_step"
         )
-
-    def _starts(self, problem: HillProblem, seed: HillPath | None) -> Iterator[Pair]:
-        if seed is None:
-            yield from seeds(problem, self.options.waypoints)
-        else:
-            yield resampled(seed, self.options.waypoints)
 
     def _without_constraint(self, free: Nlp, problem: HillProblem, starts: list[Pair]) -> Pair:
         """The best that the starts lead to where neither (2.22) nor (2.23) is asked."""
@@ -166,9 +162,3 @@ class HillTrajectory:
         """Positions (N, 2) and powers (N - 1,) among the variables."""
         N, S = self.options.waypoints, self.options.steps
         return np.stack((z[:N], z[N : 2 * N]), 1), z[2 * N + 2 * S :][:S]
-
-
-def _seed(path: HillPath) -> HillPath:
-    if isinstance(path, HillPath) and len(path.powers) == 0:
-        raise ValueError("the seed has no path: leave it out for a straight line")
-    return checked(path)

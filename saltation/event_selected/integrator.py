@@ -9,7 +9,6 @@ flow's Bouligand derivative. What the paper calls future work, a guard reset mat
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from saltation.event_selected.tables import TableSet, native_tables
 from saltation.event_selected.trajectory import Crossing, EssRun
 from saltation.failure import text
 from saltation.systems import Array
+from saltation.threads import in_threads
 
 ROOM = 256  # pieces in the first log; each further one has room for twice as many
 
@@ -102,12 +102,7 @@ def integrate_batch(
         end = float(duration)
         advance_all(code.tables, machines, codes, first, count, end, limits, log)
 
-    if count == 1:
-        work(0)
-    else:
-        work(len(x))  # compiles once, before the threads start
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(work, range(count)))
+    in_threads(work, range(count), len(x))
     _raise(code)
     messages = tuple(_message(system, machines.row(b), codes[b], options) for b in range(len(x)))
     return EssEnds(machines.x, tuple(STATUSES[int(code)] for code in codes), messages)

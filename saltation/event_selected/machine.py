@@ -79,8 +79,7 @@ class Log(NamedTuple):
 
     def trim(self) -> Log:
         """The rows that are filled."""
-        i = self.count[0]
-        return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])
+        return Log._make((self.count, *(column[: self.count[0]] for column in self[1:])))
 
 
 @kernel

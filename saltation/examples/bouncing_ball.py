@@ -23,20 +23,18 @@ INPUT_WEIGHT = 0.5  # times the timestep: R = 5e-7 / dt at dt = 1 ms, 5.4.1
 TERMINAL_WEIGHT = 100.0  # 5.4.1
 
 
-def bouncing_ball(
-    mass: float = MASS, gravity: float = GRAVITY, restitution: float = RESTITUTION
-) -> System:
+def bouncing_ball(restitution: float = RESTITUTION) -> System:
     """Modes FALLING and RISING with ballistic flow (5.35), impact and apex between them."""
 
     def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], u[0] / mass - gravity])
+        return np.array([x[1], u[0] / MASS - GRAVITY])
 
     def solution(t: float, x: Array, u: Array, h: float) -> Array:
-        a = u[0] / mass - gravity
+        a = u[0] / MASS - GRAVITY
         return np.array([x[0] + h * (x[1] + 0.5 * h * a), x[1] + h * a])
 
     def jacobians(t: float, x: Array, u: Array, h: float) -> Pair:
-        return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h], [h]]) / mass
+        return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h], [h]]) / MASS
 
     impact = Transition(
         FALLING,
@@ -58,7 +56,7 @@ def bouncing_ball(
     )
     derivatives = (
         lambda t, x, u: np.array([[0.0, 1.0], [0.0, 0.0]]),
-        lambda t, x, u: np.array([[0.0], [1.0 / mass]]),
+        lambda t, x, u: np.array([[0.0], [1.0 / MASS]]),
         FlowMap(solution, jacobians),
     )
     falling, rising = (Mode(name, 2, 1, flow, *derivatives) for name in ("falling", "rising"))

@@ -26,14 +26,7 @@ PUSH = 20.0  # of the motor in THRUST [N]
 GRAVITY = 9.8  # [m/s^2], 5.4
 
 
-def hopper(
-    mass: float = MASS,
-    stiffness: float = STIFFNESS,
-    damping: float = DAMPING,
-    length: float = LENGTH,
-    push: float = PUSH,
-    gravity: float = GRAVITY,
-) -> System:
+def hopper(damping: float = DAMPING, push: float = PUSH) -> System:
     """Modes FLIGHT, COMPRESSION, THRUST; transitions "touchdown", "bottom", "liftoff".
 
     At touchdown the damper sets in, Xi = [[1, 0], [-c / m, 1]]; at the bottom the push does,
@@ -41,15 +34,15 @@ def hopper(
     jumps and Xi = I, (3.12). The body must lift off above the leg's rest length, where
     push > damping * speed: a slower one would touch down again at once.
     """
-    w, d = stiffness / mass, damping / mass
-    rest, thrust = w * length - gravity, w * length - gravity + push / mass
+    w, d = STIFFNESS / MASS, damping / MASS
+    rest, thrust = w * LENGTH - GRAVITY, w * LENGTH - GRAVITY + push / MASS
     modes = {
-        FLIGHT: Mode("flight", 2, 0, *_field(0.0, 0.0, -gravity), _ballistic(gravity)),
+        FLIGHT: Mode("flight", 2, 0, *_field(0.0, 0.0, -GRAVITY), _ballistic(GRAVITY)),
         COMPRESSION: Mode("compression", 2, 0, *_field(w, d, rest)),
         THRUST: Mode("thrust", 2, 0, *_field(w, d, thrust)),
     }
     touchdown = Transition.continuous(
-        FLIGHT, COMPRESSION, lambda t, x, u: x[0] - length, "touchdown", True,
+        FLIGHT, COMPRESSION, lambda t, x, u: x[0] - LENGTH, "touchdown", True,
         lambda t, x, u: np.array([1.0, 0.0]),
     )  # fmt: skip
     bottom = Transition.continuous(
@@ -57,8 +50,8 @@ def hopper(
         lambda t, x, u: np.array([0.0, -1.0]),
     )  # fmt: skip
     liftoff = Transition.continuous(
-        THRUST, FLIGHT, lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
-        "liftoff", True, lambda t, x, u: np.array([-stiffness, -damping]),
+        THRUST, FLIGHT, lambda t, x, u: STIFFNESS * (LENGTH - x[0]) - damping * x[1] + push,
+        "liftoff", True, lambda t, x, u: np.array([-STIFFNESS, -damping]),
     )  # fmt: skip
     return System(modes, (touchdown, bottom, liftoff), "hopper")
 

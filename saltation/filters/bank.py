@@ -21,7 +21,6 @@ from saltation.filters.interface import (
     Coordinates,
     HybridFilter,
     Status,
-    initial_belief,
     status_of,
 )
 from saltation.filters.kernels import kalman, mixture
@@ -85,14 +84,14 @@ class SaltedBank(HybridFilter):
         consistency: ConsistencyOptions | None = None,
     ) -> None:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
-        start = initial_belief(model, mode, mean, Sigma, time)
-        super().__init__(model, consistency)
+        super().__init__(model, mode, mean, Sigma, time, consistency)
         self._tables = model_tables(model)
         self._split = (options or BankOptions()).split()
         self._mixture, self._other = Mixture.empty(self._tables), Mixture.empty(self._tables)
-        self._start: Gaussian | None = gaussian_of(start, self._modes)  # until there is an input
+        self._start: Gaussian | None  # until there is an input
+        self._start = gaussian_of(self._belief, self._modes)
         mixture.make_one(self._tables.tables, self._mixture, self._start)
-        self._time = start.time
+        self._time = self._belief.time
         self._problem: tuple[Status, str] = ("ok", "")
 
     @property

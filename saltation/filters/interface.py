@@ -62,16 +62,20 @@ class Belief(NamedTuple):
 class HybridFilter(ABC):
     """A filter that is led through time step by step. `step` never raises on what it is fed."""
 
-    def __init__(self, model: FilterModel, consistency: ConsistencyOptions | None) -> None:
-        """A filter of a model, with options for the test of its innovations."""
+    def __init__(
+        self, model: FilterModel, mode: int, mean: Array, Sigma: Array, time: float,
+        consistency: ConsistencyOptions | None,
+    ) -> None:  # fmt: skip
+        """A filter that starts from a Gaussian, with options for the test of its innovations."""
+        self._belief = initial_belief(model, mode, mean, Sigma, time)
         self.model = model
         self._modes = list(model.system.modes)
         self._test = ConsistencyTest(consistency or ConsistencyOptions())
 
     @property
-    @abstractmethod
     def belief(self) -> Belief:
         """Present belief: a bank's, or a particle filter's, of the most probable mode."""
+        return self._belief
 
     @property
     def consistency(self) -> Consistency:

@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
+from saltation.mode import Derivative, complete
 from saltation.options import SimulationOptions
-from saltation.systems import Array, Derivative, System, VectorFunction
+from saltation.systems import Array, System, VectorFunction
 
 # ruff: noqa: N815 (the letters are the thesis's)
 
@@ -44,8 +45,7 @@ class Measurement:
 
     def __post_init__(self) -> None:
         """Fill in the derivative that was left out."""
-        if self.state is None:
-            object.__setattr__(self, "state", Derivative(self.function, "state"))
+        complete(self, "state", Derivative(self.function, "state"))
 
 
 @dataclass(frozen=True)

@@ -6,26 +6,20 @@ own, and weighed by the likelihood of the measurement in its own mode.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from saltation.filters.consistency import ConsistencyOptions
 from saltation.filters.draws import python_subkey
-from saltation.filters.interface import (
-    Belief,
-    Coordinates,
-    HybridFilter,
-    Status,
-    initial_belief,
-)
+from saltation.filters.interface import Belief, Coordinates, HybridFilter, Status
 from saltation.filters.kernels import cloud
 from saltation.filters.kernels.cloud import Cloud
 from saltation.filters.model import FilterModel, covariance_root
 from saltation.filters.tables import model_tables
 from saltation.options import check
 from saltation.systems import Array
+from saltation.threads import in_threads
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -72,8 +66,8 @@ class ParticleFilter(HybridFilter):
             ValueError: as there, and where a mode lives on a manifold, or a V is singular.
         """
         check_densities(model)
-        start = initial_belief(model, mode, mean, Sigma, time)
-        super().__init__(model, consistency)
+        super().__init__(model, mode, mean, Sigma, time, consistency)
+        start = self._belief
         self._options = options or ParticleOptions()
         self._tables = model_tables(model, self._options.compiled)
         threads = self._options.threads if self._tables.in_threads else 1
@@ -86,11 +80,6 @@ class ParticleFilter(HybridFilter):
             python_subkey(self._key, -1),
         )  # fmt: skip
         self._summarise(start.time, "ok", "")
-
-    @property
-    def belief(self) -> Belief:
-        """Present belief."""
-        return self._belief
 
     @property
     def weights(self) -> Array:
@@ -167,11 +156,7 @@ class ParticleFilter(HybridFilter):
             own = self._of_thread[first % count]
             cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
 
-        if count == 1:
-            return move(0)
-        move(len(self._cloud.modes))  # compiles once, before the threads start
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(move, range(count)))
+        in_threads(move, range(count), len(self._cloud.modes))
 
     def _summarise(self, time: float, status: Status, message: str) -> Belief:
         """Believe mean and covariance of the particles in the most probable mode."""

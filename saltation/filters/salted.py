@@ -17,13 +17,13 @@ from saltation.filters.interface import (
     Belief,
     HybridFilter,
     Status,
-    initial_belief,
     status_of,
 )
 from saltation.filters.kernels import kalman
 from saltation.filters.kernels.kalman import Innovation, Result, gaussian_of
 from saltation.filters.model import FilterModel
 from saltation.filters.tables import model_tables
+from saltation.options import check_choice
 from saltation.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -66,10 +66,8 @@ class SaltedKalmanFilter(HybridFilter):
             ValueError: there is no such mode or sensitivity, a shape is wrong, a number is not
                 finite, or Sigma has a negative eigenvalue.
         """
-        if sensitivity not in ("saltation", "reset"):
-            raise ValueError(f'sensitivity {sensitivity!r} is neither "saltation" nor "reset"')
-        self._belief = initial_belief(model, mode, mean, Sigma, time)
-        super().__init__(model, consistency)
+        check_choice("sensitivity", sensitivity, Sensitivity)
+        super().__init__(model, mode, mean, Sigma, time, consistency)
         self.sensitivity: Sensitivity = sensitivity
         self._tables = model_tables(model, salted=sensitivity == "saltation")
         self._split_update = bool(split_update)
@@ -77,11 +75,6 @@ class SaltedKalmanFilter(HybridFilter):
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._at_start = True  # transitions of the start need an input
         self._innovation: Innovation | None = None
-
-    @property
-    def belief(self) -> Belief:
-        """Present belief."""
-        return self._belief
 
     @property
     def innovation(self) -> Innovation | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -15,19 +15,21 @@ from saltation.arrays import Flags, Integers, Pair, Shape
 from saltation.compiled.callbacks import Callbacks
 from saltation.compiled.first_use import call
 from saltation.compiled.functions import (
-    FunctionTable,
+    Entry,
+    TableBuilder,
+    slot_rows,
     unchanged,
     with_compiled_fillers,
     zero_matrix,
 )
 from saltation.compiled.limits import Limits
-from saltation.compiled.native import check_shape, example, global_values, recompile, same_values
-from saltation.compiled.system import TableSet, callback_tables, native_tables
+from saltation.compiled.native import global_values, recompile, same_values
+from saltation.compiled.system import TableSet, callback_tables, is_compiled, native_tables
 from saltation.compiled.tables import ABSENT, TablesType
 from saltation.filters.manifolds import retraction_slope, tangent_part
 from saltation.filters.model import FilterModel, covariance_root
 from saltation.kernels import kernel
-from saltation.systems import Array, Derivative, Transition, VectorFunction
+from saltation.systems import Array, Derivative
 
 # ruff: noqa: N806, N815 (the letters are the thesis's)
 
@@ -137,8 +139,7 @@ class ModelTables:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
-        base = TableSet(system, self.base.derivatives, self.base.callbacks, self.base.reason)
-        return ModelTables(base, self.own).tables
+        return ModelTables(replace(self.base, system=system), self.own).tables
 
 
 def model_tables(
@@ -155,10 +156,7 @@ def model_tables(
     """
     measurements, edges = model.measurements.values(), model.system.transitions
     if native_code is None:
-        functions = [one.function for one in measurements]
-        functions += [mode.flow for mode in model.system.modes.values()]
-        functions += [f for edge in edges for f in (edge.guard, edge.reset)]
-        native_code = all(hasattr(function, "py_func") for function in functions)
+        native_code = is_compiled(model.system, *(one.function for one in measurements))
     base = (native_tables if native_code else callback_tables)(model.system)
     functions = [f for one in measurements for f in (one.function, one.state)]
     functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
@@ -169,109 +167,81 @@ def model_tables(
     if entry is None or entry[0] is not base or not same_values(entry[1], values):
         if entry is not None:
             recompile(given)
-        own = _Builder(model, native_code).tables()
+        own = _tables(model, native_code)
         both = [ModelTables(base, own._replace(salted=each)) for each in (False, True)]
         entry = cache[native_code] = base, values, both
     return entry[2][salted]
 
 
-class _Builder:
-    """The tables of a model under construction."""
-
-    def __init__(self, model: FilterModel, native_code: bool) -> None:
-        self._model, self._native = model, native_code
-        self._k = max(model.tangent_dim(mode) for mode in model.system.modes)
-        self._p = max(len(one.V) for one in model.measurements.values())
-        n, m = model.system.state_dim, model.system.input_dim
-        self._calls = Callbacks((n + self._k) * max(n, self._k, self._p), m)
-        self._measurements = FunctionTable(unchanged)
-        self._measurement_states = FunctionTable(zero_matrix)
-        self._guard_states = FunctionTable(unchanged)
-        self._reset_states = FunctionTable(zero_matrix)
-        self._manifolds: list[list[int]] = []  # slots of each mode
-
-    def tables(self) -> FilterTables:
-        """All tables, with the modes and transitions in the system's order."""
-        model, edges = self._model, self._model.system.transitions
-        for mode in model.system.modes:
-            self._add_measurement(mode)
-            self._add_manifold(mode)
-        for edge in edges:
-            self._add_transition(edge)
-        functions = (
-            self._measurements, self._measurement_states, self._guard_states, self._reset_states
-        )  # fmt: skip
-        rows = [table.slots for table in functions] + list(zip(*self._manifolds, strict=True))
-        slots = np.full((len(rows), max(map(len, rows))), ABSENT, np.int64)
-        for row, values in zip(slots, rows, strict=True):
-            row[: len(values)] = values
-        calls = self._calls
-        return FilterTables(
-            *(table.functions for table in functions),
-            slots=slots,
-            call=calls,
-            x=calls.x,
-            u=calls.u,
-            out=calls.out,
-            tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
-            time_varying=np.array([not edge.time_invariant for edge in edges], bool),
-            noise=self._noise(),
-            limits=Limits.of(model.options),
-            salted=True,
+def _tables(model: FilterModel, native_code: bool) -> FilterTables:
+    """All tables, with the modes and transitions in the system's order."""
+    system, edges, measured = model.system, model.system.transitions, model.measurements
+    n, k = system.state_dim, max(map(model.tangent_dim, system.modes))
+    p = max(len(one.V) for one in measured.values())
+    build = TableBuilder(native_code, (n + k) * max(n, k, p), system.input_dim)
+    of_modes = [(i, measured[i], mode.state_dim) for i, mode in system.modes.items()]
+    of_edges = [
+        (e, system.modes[e.source].state_dim, system.modes[e.target].state_dim) for e in edges
+    ]
+    tables = [
+        build.table(filler, entries)
+        for filler, entries in (
+            (unchanged, [Entry(one.function, n, (len(one.V),), f"the measurement of mode {i}")
+                         for i, one, n in of_modes]),
+            (zero_matrix, [Entry(one.state, n, (len(one.V), n), f"C of mode {i}")
+                           for i, one, n in of_modes]),
+            (unchanged, [Entry(e.guard_state, n, (n,), f"D_x g of {e.label}")
+                         for e, n, _ in of_edges]),
+            (zero_matrix, [Entry(e.reset_state, n, (after, n), f"D_x R of {e.label}")
+                           for e, n, after in of_edges]),
         )
+    ]  # fmt: skip
+    manifolds = [_manifold_slots(build.calls, model, mode) for mode in system.modes]
+    rows = [*(table.slots for table in tables), *zip(*manifolds, strict=True)]
+    calls = build.calls
+    return FilterTables(
+        *(table.functions for table in tables),
+        slots=slot_rows(rows),
+        call=calls,
+        x=calls.x,
+        u=calls.u,
+        out=calls.out,
+        tangent=np.array([model.tangent_dim(mode) for mode in system.modes]),
+        time_varying=np.array([not edge.time_invariant for edge in edges], bool),
+        noise=_noise(model, k, p),
+        limits=Limits.of(model.options),
+        salted=True,
+    )
 
-    def _add(
-        self, table: FunctionTable, function: VectorFunction, n: int, shape: Shape,
-        name: str,
-    ) -> None:  # fmt: skip
-        """Add a function (t, x (n,), u) with values of a shape to a table.
 
-        Derivatives that were not given are left to the kernels where functions are compiled.
-        """
-        if self._native and isinstance(function, Derivative):
-            return table.skip()
-        if self._native:
-            m = self._model.system.input_dim
-            check_shape(function, (0.0, example(n), example(m)), shape, name)
-        table.add(function, self._native, partial(self._calls.add, function, n, shape, name))
+def _manifold_slots(calls: Callbacks, model: FilterModel, mode: int) -> list[int]:
+    """Callbacks of a mode's manifold, in rows PLUS to PART."""
+    manifold, n = model.manifolds.get(mode), model.system.modes[mode].state_dim
+    if manifold is None:
+        return [ABSENT] * 4
+    k = manifold.tangent_dim
+    functions: tuple[tuple[Callable, int, Shape], ...] = (
+        (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
+        (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
+        (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
+        (lambda t, a, u: tangent_part(manifold, a), n, (k, n)),
+    )
+    return [calls.add(*one, "the manifold") for one in functions]
 
-    def _add_measurement(self, mode: int) -> None:
-        one, n = self._model.measurements[mode], self._model.system.modes[mode].state_dim
-        p = len(one.V)
-        self._add(self._measurements, one.function, n, (p,), f"the measurement of mode {mode}")
-        self._add(self._measurement_states, one.state, n, (p, n), f"C of mode {mode}")
 
-    def _add_transition(self, edge: Transition) -> None:
-        n, after = (self._model.system.modes[each].state_dim for each in (edge.source, edge.target))
-        self._add(self._guard_states, edge.guard_state, n, (n,), f"D_x g of {edge.label}")
-        self._add(self._reset_states, edge.reset_state, n, (after, n), f"D_x R of {edge.label}")
-
-    def _add_manifold(self, mode: int) -> None:
-        manifold, n = self._model.manifolds.get(mode), self._model.system.modes[mode].state_dim
-        if manifold is None:
-            self._manifolds.append([ABSENT] * 4)
-            return
-        k = manifold.tangent_dim
-        functions: tuple[tuple[Callable, int, Shape], ...] = (
-            (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
-            (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
-            (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
-            (lambda t, a, u: tangent_part(manifold, a), n, (k, n)),
-        )
-        self._manifolds.append([self._calls.add(*one, "the manifold") for one in functions])
-
-    def _noise(self) -> Noise:
-        model, edges = self._model, self._model.system.transitions
-        modes = list(model.system.modes)
-        none, V = np.zeros((0, 0)), [model.measurements[mode].V for mode in modes]
-        return Noise(
-            *_stack([model.process[mode].Q for mode in modes], self._k),
-            *_stack([model.reset_noise.get((e.source, e.target), none) for e in edges], self._k),
-            np.array([model.guard_noise.get((e.source, e.target), 0.0) for e in edges], np.float64),
-            *_stack(V, self._p),
-            power=np.array([float(model.process[mode].power) for mode in modes]),
-            size=np.array([len(one) for one in V]),
-        )
+def _noise(model: FilterModel, k: int, p: int) -> Noise:
+    """Covariances of up to k, or p of measurements, numbers."""
+    edges = [(edge.source, edge.target) for edge in model.system.transitions]
+    process = [model.process[mode] for mode in model.system.modes]
+    none, V = np.zeros((0, 0)), [model.measurements[mode].V for mode in model.system.modes]
+    return Noise(
+        *_stack([one.Q for one in process], k),
+        *_stack([model.reset_noise.get(edge, none) for edge in edges], k),
+        np.array([model.guard_noise.get(edge, 0.0) for edge in edges], np.float64),
+        *_stack(V, p),
+        power=np.array([float(one.power) for one in process]),
+        size=np.array([len(one) for one in V]),
+    )
 
 
 def _stack(covariances: list[Array], size: int) -> Pair:

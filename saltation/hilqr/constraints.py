@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from saltation.arrays import Integers, Pair
+from saltation.hilqr.messages import description
 from saltation.hilqr.types import (
     Array,
     CostExpansion,
@@ -142,12 +143,10 @@ class ConstrainedModel:
 
     def describe(self, trajectory: Trajectory) -> str:
         """The model's description of a trajectory, and its largest violation."""
-        describe = getattr(self._model, "describe", None)
-        text = describe(trajectory) if describe is not None else ""
         worst = self.violation(trajectory)
         broke_off = not np.all(np.isfinite(trajectory.states))  # no constraint has a value there
         limit = "" if broke_off or worst.value == 0.0 else str(worst)
-        return "; ".join(part for part in (text, limit) if part)
+        return "; ".join(filter(None, (description(self._model, trajectory), limit)))
 
     def cost(self, trajectory: Trajectory) -> float:
         """The model's own cost of a trajectory that this model rolled out."""

@@ -1,14 +1,17 @@
 """Costs of event-driven trajectories: what the model asks of one, and the plain quadratic."""
 
-# ruff: noqa: N803 (the letters are the thesis's)
+# ruff: noqa: N803, N806 (the letters are the thesis's)
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from operator import attrgetter
+from typing import Any, Protocol
 
 import numpy as np
 
+from saltation.arrays import Pair
 from saltation.hilqr.extension import Modes
 from saltation.hilqr.types import Array, CostExpansion
 
@@ -23,8 +26,39 @@ class Cost(Protocol):
         """Gradients and Hessians with the modes held, in arrays of the caller's own."""
 
 
+class QuadraticErrors(ABC):
+    """sum_k e_k' Q e_k + d_k' R d_k + e_N' Q_N e_N of errors; no factor one half."""
+
+    @property
+    def _weights(self) -> tuple[Array, Array, Array]:
+        """Q, R and Q_N, fields of a dataclass."""
+        return attrgetter("state_weight", "input_weight", "terminal_weight")(self)
+
+    @abstractmethod
+    def errors(self, states: Array, inputs: Array, modes: Any) -> Pair:
+        """Errors e (N+1, n) in state and d (N, m) in input."""
+
+    def value(self, states: Array, inputs: Array, modes: Modes | None = None) -> float:
+        """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
+        (error, effort), (Q, R, Q_N) = self.errors(states, inputs, modes), self._weights
+        running = np.sum((error[:-1] @ Q) * error[:-1]) + np.sum((effort @ R) * effort)
+        return float(running + error[-1] @ Q_N @ error[-1])
+
+    def expand(self, states: Array, inputs: Array, modes: Modes | None = None) -> CostExpansion:
+        """True gradients and Hessians with the modes, and so the errors' references, held."""
+        (error, effort), (Q, R, Q_N) = self.errors(states, inputs, modes), self._weights
+        (count, n), m = error.shape, effort.shape[1]
+        l_xx = np.broadcast_to(2.0 * Q, (count, n, n)).copy()
+        l_xx[-1] = 2.0 * Q_N
+        l_x = 2.0 * error @ Q
+        l_x[-1] = 2.0 * Q_N @ error[-1]
+        l_uu = np.broadcast_to(2.0 * R, (count - 1, m, m)).copy()
+        l_u = 2.0 * effort @ R
+        return CostExpansion(l_x, l_u, l_xx, np.zeros((count - 1, m, n)), l_uu)
+
+
 @dataclass(frozen=True)
-class QuadraticCost:
+class QuadraticCost(QuadraticErrors):
     """sum_k e_k' Q e_k + u_k' R u_k + e_N' Q_N e_N, with e = x - target and no factor one half.
 
     It is the same in every mode.
@@ -57,33 +91,6 @@ class QuadraticCost:
         n = len(target)
         return QuadraticCost(target, np.zeros((n, n)), input_weight, terminal_weight)
 
-    def value(self, states: Array, inputs: Array, modes: Modes | None = None) -> float:
-        """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
-        return quadratic_value(states - self.target, inputs, *self._weights())
-
-    def expand(self, states: Array, inputs: Array, modes: Modes | None = None) -> CostExpansion:
-        """True gradients and Hessians about a trajectory."""
-        return quadratic_expansion(states - self.target, inputs, *self._weights())
-
-    def _weights(self) -> tuple[Array, Array, Array]:
-        return self.state_weight, self.input_weight, self.terminal_weight
-
-
-def quadratic_value(error: Array, effort: Array, Q: Array, R: Array, Q_N: Array) -> float:
-    """sum_k e_k' Q e_k + d_k' R d_k + e_N' Q_N e_N of e (N+1, n) and d (N, m)."""
-    running = np.sum((error[:-1] @ Q) * error[:-1]) + np.sum((effort @ R) * effort)
-    return float(running + error[-1] @ Q_N @ error[-1])
-
-
-def quadratic_expansion(
-    error: Array, effort: Array, Q: Array, R: Array, Q_N: Array
-) -> CostExpansion:
-    """Gradients and Hessians of ``quadratic_value`` by e and d."""
-    (count, n), m = error.shape, effort.shape[1]
-    l_xx = np.broadcast_to(2.0 * Q, (count, n, n)).copy()
-    l_xx[-1] = 2.0 * Q_N
-    l_x = 2.0 * error @ Q
-    l_x[-1] = 2.0 * Q_N @ error[-1]
-    l_uu = np.broadcast_to(2.0 * R, (count - 1, m, m)).copy()
-    l_u = 2.0 * effort @ R
-    return CostExpansion(l_x, l_u, l_xx, np.zeros((count - 1, m, n)), l_uu)
+    def errors(self, states: Array, inputs: Array, modes: Modes | None) -> Pair:
+        """x - target (N+1, n), and inputs (N, m)."""
+        return states - self.target, inputs

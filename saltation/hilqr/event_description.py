@@ -35,8 +35,7 @@ def describe(
             f"the derivatives of event_at={event_at!r} are not those of the rollout, which has"
             f" {events[0].transition.label} at {events[0].time:.6g} s: use event_at='exact'"
         )
-    places = [(e.transition, e.time, e.state_before, e.input) for e in events]
-    steepness = [np.linalg.norm(saltation(system, *place).matrix, 2) for place in places]
+    steepness = [np.linalg.norm(saltation(system, e.transition, *e.at).matrix, 2) for e in events]
     worst = events[int(np.argmax(steepness))]
     where = f"{worst.transition.label} at {worst.time:.6g} s"
     if (knot := knot_of(worst.time, timestep)) is not None:

@@ -9,7 +9,6 @@ from saltation.hilqr.event_description import describe
 from saltation.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from saltation.hilqr.event_rollout import EventRollout
 from saltation.hilqr.held_events import HeldEvents
-from saltation.hilqr.riccati import Backward
 from saltation.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from saltation.hilqr.types import (
     Array,
@@ -69,7 +68,7 @@ class EventDrivenModel:
         self.state_dim, self.input_dim = system.state_dim, system.input_dim
         self._rollout = EventRollout(system, timestep, self.options)
         self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
-        self._held = HeldEvents(self._linearisation)
+        self.hold = HeldEvents(self._linearisation)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches.
@@ -102,28 +101,9 @@ class EventDrivenModel:
             for k, events in events_by_knot(trajectory).items():
                 timestep = self._linearisation.at(trajectory, k, events)
                 add_transition_terms(expansion, self.transition_cost, self.system, timestep, events)
-        if self._held.active:
-            self._held.add_terms(trajectory, expansion)
+        if self.hold.active:
+            self.hold.add_terms(trajectory, expansion)
         return expansion
-
-    def hold(
-        self,
-        trajectory: Trajectory | None,
-        linear: Linearisation | None = None,
-        backward: Backward | None = None,
-    ) -> bool:
-        """Hold events that lie on knots, see ``held_events``; whether there are any. None: none.
-
-        With a backward pass about the trajectory, update the multipliers of those held.
-        """
-        held = self._held
-        if trajectory is None or self.event_at != "exact":
-            held.active = False
-        elif linear is None or backward is None:
-            held.hold(trajectory)
-        else:
-            held.follow(trajectory, linear, backward)
-        return held.active
 
     def describe(self, trajectory: Trajectory) -> str:
         """The reason why a rollout breaks off or descent may end here; "" without one."""

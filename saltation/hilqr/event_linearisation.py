@@ -9,10 +9,9 @@ import numpy as np
 
 from saltation.arrays import Pair, Shape
 from saltation.chains import chains, merge_chain
-from saltation.hilqr.options import check_choice
 from saltation.hilqr.types import Array, Jump, Trajectory
 from saltation.integration import flow_jacobians
-from saltation.options import SimulationOptions
+from saltation.options import SimulationOptions, check_choice
 from saltation.saltations import input_saltation, saltation
 from saltation.simulation import EventRecord
 from saltation.systems import System
@@ -90,8 +89,8 @@ class EventLinearisation:
         u_after: Array | None = None,
     ) -> Jump:  # fmt: skip
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
-        at = event.transition, event.time, event.state_before, event.input, u_after
-        jump, by_input = saltation(self.system, *at), input_saltation(self.system, *at)
+        jump = saltation(self.system, event.transition, *event.at, u_after)
+        by_input = input_saltation(jump, event.transition, *event.at)
         xi, reset = (pad(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
         return Jump(knot, xi, reset, *flow, pad(by_input, (self.n, self.m)))
 

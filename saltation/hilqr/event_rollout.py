@@ -9,20 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Flags, Integers, Pair, Shape
+from saltation.arrays import Flags, Integers, Pair, Shape, contiguous
 from saltation.compiled.limits import FULL, Limits
 from saltation.compiled.piece import jacobians_all
-from saltation.compiled.policies import Candidates, Policy, Reference, roll_out
-from saltation.compiled.runge_kutta import DEGREE
+from saltation.compiled.policies import Candidates, Policy, roll_out
 from saltation.compiled.step import Log
 from saltation.compiled.system import native_tables
-from saltation.hilqr.extension import (
-    KnotEvent,
-    Modes,
-    ReferenceExtension,
-    contiguous,
-    segments,
-)
+from saltation.hilqr.extension import KnotEvent, Modes, reference_of
 from saltation.hilqr.types import Array, Policies, Trajectory
 from saltation.options import SimulationOptions
 from saltation.run import event_of
@@ -45,7 +38,7 @@ class EventRollout:
 
     def __init__(self, system: System, timestep: float, options: SimulationOptions) -> None:
         """Bind a system; ``timestep`` in [s]."""
-        self._system, self._timestep, self._options = system, float(timestep), options
+        self._system, self._timestep = system, float(timestep)
         self._tables, self._limits = native_tables(system), Limits.of(options)
         self._numbers = np.array(list(system.modes), np.int64)
         self._index = {number: i for i, number in enumerate(system.modes)}
@@ -92,7 +85,9 @@ class EventRollout:
             np.full(m, low, float),
             np.full(m, high, float),
         )
-        reference, start = self._reference(policies, p), self._index[initial_mode]
+        record: Any = policies.aux[p] if policies.aux and policies.extend_reference else None
+        reference = reference_of(self._system, policies.states[p], policies.inputs[p], record)
+        start = self._index[initial_mode]
         while True:
             out = self._empty(x0, len(own), policies.inputs.shape[1:])
             roll_out(
@@ -105,31 +100,17 @@ class EventRollout:
 
     def _empty(self, x0: Array, C: int, shape: Shape) -> Candidates:
         """Room for C candidates with N inputs (m,) each, ``shape`` (N, m), from x0."""
-        n, room = self._n, self._room
+        n = self._n
         states = np.full((C, shape[0] + 1, n), np.nan)
         states[:, 0] = 0.0
         states[:, 0, : len(x0)] = x0
-        whole, ends = np.zeros((2, C, room), np.int64), np.zeros((2, C, room, n))
-        logs = Log(
-            np.zeros((C, 1), np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
-            ends[1], np.zeros((C, room)), np.zeros((0, DEGREE, n)),
-        )  # fmt: skip
+        logs = Log._make(np.repeat(column[None], C, 0) for column in Log.empty(self._room, n))
         modes = np.empty((C, shape[0] + 1), np.int64)
         return Candidates(states, np.full((C, *shape), np.nan), modes, np.zeros(C, np.int64), logs)
 
-    def _reference(self, policies: Policies, p: int) -> Reference:
-        """Policy p's reference, in no segments when it is not to be extended."""
-        states, inputs = policies.states[p], policies.inputs[p]
-        record: Any = policies.aux[p] if policies.aux else None
-        parts = []
-        if policies.extend_reference and record is not None:
-            parts = segments(record.knots[0], record.events, len(inputs))
-        arguments = (self._system, self._timestep, states, inputs, parts, self._options)
-        return ReferenceExtension(*arguments).reference
-
     def _events(self, part: Candidates, c: int) -> tuple[KnotEvent, ...]:
         """Events of candidate c."""
-        log = Log._make([*(column[c] for column in part.logs[:-1]), part.logs.C])
+        log = Log._make(column[c] for column in part.logs)
         knots = log.knot[: log.count[0]].tolist()
         rows = (event_of(self._system, log, i, part.inputs[c, k]) for i, k in enumerate(knots))
         return tuple(map(KnotEvent, knots, rows))

@@ -55,8 +55,25 @@ class HeldEvents:
         self._forces: dict[int, float] = {}  # f [cost/s]
         self._stiffness = 0.0  # s [cost/s^2]
 
-    def hold(self, trajectory: Trajectory) -> None:
-        """Hold those that are on knots."""
+    def __call__(
+        self,
+        trajectory: Trajectory | None,
+        linear: Linearisation | None = None,
+        backward: Backward | None = None,
+    ) -> bool:
+        """Hold events that lie on knots; whether there are any. None: none.
+
+        With a backward pass about the trajectory, update the multipliers of those held.
+        """
+        if trajectory is None or self._linearisation.event_at != "exact":
+            self.active = False
+        elif linear is None or backward is None:
+            self._hold(trajectory)
+        else:
+            self._follow(trajectory, linear, backward)
+        return self.active
+
+    def _hold(self, trajectory: Trajectory) -> None:
         timestep, before = self._linearisation.timestep, self._knots
         found = [knot_of(event.time, timestep) for _, event in trajectory.aux.events]
         self._knots = {i: knot for i, knot in enumerate(found) if knot is not None}
@@ -66,7 +83,7 @@ class HeldEvents:
         self._stiffness = STIFFNESS * abs(trajectory.cost) / timestep**2
         self.active = bool(self._knots)
 
-    def follow(self, trajectory: Trajectory, linear: Linearisation, backward: Backward) -> None:
+    def _follow(self, trajectory: Trajectory, linear: Linearisation, backward: Backward) -> None:
         """Update the multipliers by the changes that a backward pass plans."""
         (A, B), rows = compose(linear), list(self._rows(trajectory))
         dx = np.zeros(A.shape[1])

@@ -64,10 +64,14 @@ def unfinished_message(reason: str, change: float, tolerance: float) -> str:
     return f"{reason}, at |dJ| = {abs(change):.3g}, above the tolerance {tolerance:g}: allow more"
 
 
-def _with_description(message: str, model: Model, trajectory: Trajectory) -> str:
+def description(model: Model, trajectory: Trajectory) -> str:
+    """What a model says of a trajectory; "" where it says nothing."""
     describe = getattr(model, "describe", None)  # optional: see ``Model``
-    text = describe(trajectory) if describe is not None else ""
-    return f"{message}; {text}" if text else message
+    return describe(trajectory) if describe is not None else ""
+
+
+def _with_description(message: str, model: Model, trajectory: Trajectory) -> str:
+    return "; ".join(filter(None, (message, description(model, trajectory))))
 
 
 def _first_not_finite(array: Array) -> int | None:

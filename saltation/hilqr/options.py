@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal
 
 from saltation.hilqr.riccati import Variant
-from saltation.options import LineSearch
-
-
-def check_choice(name: str, value: str, choices: Any) -> None:
-    """Refuse a value that is not one of a ``Literal``'s.
-
-    Raises:
-        ValueError: names the choices.
-    """
-    if value not in get_args(choices):
-        raise ValueError(f"no {name} {value!r}; accepted: {', '.join(get_args(choices))}")
+from saltation.options import LineSearch, check_choice
 
 
 @dataclass(frozen=True)

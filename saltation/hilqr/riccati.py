@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from saltation.arrays import Pair
+from saltation.arrays import Pair, contiguous
 from saltation.hilqr.bounds import Box
 from saltation.hilqr.riccati_kernel import Damping, Maps, Recursion, backward_kernel
 from saltation.hilqr.types import Array, CostExpansion, Drift, Linearisation
@@ -49,7 +49,7 @@ def compose(linearisation: Linearisation, variant: Variant = "xi") -> Pair:
     A transition multiplies by its saltation matrix, or by D_x R in the variant "dxr" (5.32).
     Arrays of a linearisation without transitions come back as they are, not copied.
     """
-    A, B = _contiguous(linearisation.A), _contiguous(linearisation.B)
+    A, B = contiguous(linearisation.A), contiguous(linearisation.B)
     if not linearisation.transitions:
         return A, B
     A, B = A.copy(), B.copy()
@@ -83,7 +83,7 @@ def backward_pass(
     Raises:
         ValueError: a drift whose indices do not fit the state.
     """
-    A, B = _contiguous(linearisation.A), _contiguous(linearisation.B)
+    A, B = contiguous(linearisation.A), contiguous(linearisation.B)
     N, n, m = B.shape
     drift = linearisation.drift
     if drift is None or mu_state > 0.0:  # B'B of the damping takes all rows
@@ -97,9 +97,9 @@ def backward_pass(
         B,
         _maps(linearisation, variant),
         Drift(int(drift.first), int(drift.last), int(drift.shift), float(drift.dt)),
-        CostExpansion(*map(_contiguous, cost)),
+        CostExpansion(*map(contiguous, cost)),
         Damping(float(mu_state), float(mu_input)),
-        Box(*map(_contiguous, box or (np.empty((0, m)),) * 2)),
+        Box(*map(contiguous, box or (np.empty((0, m)),) * 2)),
         out,
     )
     linear, quadratic = out.change
@@ -133,7 +133,3 @@ def _check(drift: Drift, n: int) -> None:
     inside = 0 <= first <= last <= n and 0 <= first + shift and last + shift <= n
     if not inside or (first < last and abs(shift) < last - first):
         raise ValueError(f"{drift} does not fit {n} states: positions and velocities must be apart")
-
-
-def _contiguous(array: Array) -> Array:
-    return np.ascontiguousarray(array, float)

@@ -333,16 +333,10 @@ class Hilqr:
 
     def _policies(self, trajectory: Trajectory, backward: Backward, step_sizes: Array) -> Policies:
         """The backward pass's policy, with one candidate for each step size."""
-        return Policies(
-            trajectory.states[None],
-            trajectory.inputs[None],
-            backward.feedforward[None],
-            backward.gains[None],
-            np.zeros(len(step_sizes), np.int64),
-            step_sizes,
-            (trajectory.aux,),
-            self._extend,
-        )
+        states, inputs, _, aux = trajectory
+        gains, feedforward = backward.gains, backward.feedforward
+        policies = Policies.of(states, inputs, gains, feedforward, step_sizes, aux)
+        return replace(policies, extend_reference=self._extend)
 
     def _conclude(self, last: Iteration, count: int) -> Solution:
         """Status and undamped expected change of the trajectory that a solve ended with."""

@@ -9,9 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from saltation.arrays import Integers, Pair
-from saltation.hilqr.cost import quadratic_expansion, quadratic_value
-from saltation.hilqr.extension import Modes, ReferenceExtension, segments
-from saltation.hilqr.types import Array, CostExpansion, Trajectory
+from saltation.compiled.limits import Limits
+from saltation.compiled.policies import reference_at
+from saltation.compiled.system import native_tables
+from saltation.hilqr.cost import QuadraticErrors
+from saltation.hilqr.extension import Modes, reference_of
+from saltation.hilqr.types import Array, Trajectory
 from saltation.options import SimulationOptions
 from saltation.systems import System
 
@@ -40,11 +43,10 @@ class HybridReference:
                 " EventDrivenModel"
             )
         self.states, self.inputs, self.modes = trajectory.states, trajectory.inputs, trajectory.aux
-        parts = segments(self.modes.knots[0], self.modes.events, self.steps)
-        self._extension = ReferenceExtension(
-            system, timestep, self.states, self.inputs, parts, options or SimulationOptions()
-        )
-        self._modes = {part.mode for part in parts}
+        self._reference = reference_of(system, self.states, self.inputs, self.modes)
+        self._tables, self._timestep = native_tables(system), float(timestep)
+        self._limits = Limits.of(options or SimulationOptions())
+        self._numbers = list(system.modes)
         self._rows: dict[tuple[int, int, int], Pair] = {}
 
     @property
@@ -64,9 +66,10 @@ class HybridReference:
         nearest one in the candidate's mode, extended where the knot lies outside. A candidate
         with more events than the reference, or in a mode that it never visits, gets ``at``.
         """
-        if ordinal > len(self.modes.events) or mode not in self._modes:
+        index = self._numbers.index(mode)
+        if ordinal > len(self.modes.events) or index not in self._reference.mode:
             return self.at(knots)
-        rows = [self._row(ordinal, mode, knot) for knot in np.minimum(knots, self.steps).tolist()]
+        rows = [self._row(ordinal, index, knot) for knot in np.minimum(knots, self.steps).tolist()]
         states, inputs = zip(*rows, strict=True) if rows else ((), ())
         n, m = self.states.shape[1], self.inputs.shape[1]
         return np.reshape(states, (len(rows), n)), np.reshape(inputs, (len(rows), m))
@@ -75,7 +78,9 @@ class HybridReference:
         """State (n,) and input (m,) of one knot, computed once."""
         key = ordinal, mode, knot
         if key not in self._rows:
-            state, source = self._extension.at(*key)
+            state, source = reference_at(
+                self._tables.tables, self._reference, *key, self._timestep, self._limits
+            )
             self._rows[key] = state.copy(), self.inputs[source]
         return self._rows[key]
 
@@ -90,7 +95,7 @@ class _Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HybridTrackingCost:
+class HybridTrackingCost(QuadraticErrors):
     """sum_k e_k' Q e_k + d_k' R d_k + e_N' Q_N e_N of errors in state and input, (6.1).
 
     With ``hybrid_update`` a knot is compared with the reference's segment that has as many
@@ -112,18 +117,6 @@ class HybridTrackingCost:
     def window(self, start: int, events_before: int) -> HybridTrackingCost:
         """The same cost for trajectories that start at a later knot of the reference."""
         return replace(self, start=start, events_before=events_before)
-
-    def value(self, states: Array, inputs: Array, modes: Modes) -> float:
-        """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
-        error, effort = self.errors(states, inputs, modes)
-        weights = self.state_weight, self.input_weight, self.terminal_weight
-        return quadratic_value(error, effort, *weights)
-
-    def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
-        """True gradients and Hessians with the modes held, so that the reference is constant."""
-        error, effort = self.errors(states, inputs, modes)
-        weights = self.state_weight, self.input_weight, self.terminal_weight
-        return quadratic_expansion(error, effort, *weights)
 
     def errors(self, states: Array, inputs: Array, modes: Modes) -> Pair:
         """Errors e (N+1, n) in state and d (N, m) in input."""

@@ -132,11 +132,11 @@ def _own_sensitivities(
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)
     later_x, later_u = time_sensitivities(system, first, A, B)
-    F = system.modes[first.transition.source].flow(first.time, first.state_before, first.input)
+    F = system.modes[first.transition.source].flow(*first.at)
     f_x, f_u = A[:n] + np.outer(F, later_x), B[:n] + np.outer(F, later_u)
     for event in chain:
         yield event, f_x, f_u
-        edge, at = event.transition, (event.time, event.state_before, event.input)
+        edge, at = event.transition, event.at
         D_xR = edge.reset_state(*at)
         D_tR = np.broadcast_to(edge.reset_time(*at), len(event.state_after))
         f_x = D_xR @ f_x + np.outer(D_tR, later_x)

@@ -62,7 +62,7 @@ class Policies:
         inputs: Array,
         gains: Array,
         feedforward: Array | None = None,
-        step_sizes: Sequence[float] = (1.0,),
+        step_sizes: Sequence[float] | Array = (1.0,),
         aux: Any = None,
     ) -> Policies:
         """One policy (P = 1) with one candidate per step size.

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from saltation.mode import LEFT_OUT, complete
+
 OfPosition = Callable[[Any], Any]  # of q (m,)
 OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
 WEIGHTS = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))  # of differences of sixth order
 STEP = 3e-3  # rounding 1e-13, truncation h^6 / 140 of the seventh derivative
-LEFT_OUT: Any = None  # default of a derivative that ``RigidBody`` computes from its other functions
 
 
 class Default(NamedTuple):
@@ -67,16 +68,10 @@ class RigidBody:
                 f"impact_friction = {self.impact_friction}, restitution = {self.restitution}:"
                 " give impact_friction >= 0, finite, and restitution in [0, 1]"
             )
-        self._complete("normal", lambda q: gradient(self.gap, q))
-        self._complete("coriolis", lambda q, qd: christoffel(self.mass, q, qd))
-        self._complete("normal_rate", lambda q, qd: directional(self.normal, q, qd))
-        self._complete("tangent_rate", lambda q, qd: directional(self.tangent, q, qd))
-
-    def _complete(self, name: str, function: Callable[..., Any]) -> None:
-        """Set a function that was left out, or that was derived from another body's functions."""
-        given = getattr(self, name)
-        if given is LEFT_OUT or isinstance(given, Default):
-            vars(self)[name] = Default(function)
+        complete(self, "normal", Default(lambda q: gradient(self.gap, q)))
+        complete(self, "coriolis", Default(lambda q, qd: christoffel(self.mass, q, qd)))
+        complete(self, "normal_rate", Default(lambda q, qd: directional(self.normal, q, qd)))
+        complete(self, "tangent_rate", Default(lambda q, qd: directional(self.tangent, q, qd)))
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""

@@ -260,6 +260,7 @@ def start(x0, seed):
         (lambda: simulate_batch(BALL, 1, HIGH, 1.0, U), "(B, 2)"),
         (lambda: simulate_batch(BALL, 1, HIGH[None], 1.0, NONE), "(1,)"),
         (lambda: simulate(BALL, 1, HIGH, 1.0, np.zeros(2)), "(1,)"),
+        (lambda: simulate(BALL, 1, HIGH, 1.0, np.zeros((9, 2)), timestep=0.2), "(2,)"),
         (lambda: simulate(BALL, 1, HIGH, 1.0, np.zeros((20, 1))), "timestep"),
         (lambda: simulate(BALL, 1, HIGH, 1.0, np.zeros((3, 1)), timestep=0.1), "10 inputs"),
         (lambda: simulate(BALL, 1, HIGH, 1.0, timestep=0.0), "timestep"),

@@ -86,18 +86,3 @@ def test_a_failed_simulation_has_no_derivatives():
     assert shapes == ((len(found.events), 2), (len(found.events), 1))
     for matrix in (found.Gamma, found.event_times_state, found.event_times_input):
         assert np.isnan(matrix).all()
-
-
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"inputs": np.zeros(3)}, r"\(3,\).*\(1,\)"),
-        ({"inputs": np.zeros((9, 2)), "timestep": 0.2}, r"\(2,\).*\(1,\)"),
-        ({"inputs": np.zeros((9, 1))}, "timestep"),
-        ({"inputs": np.zeros((2, 1)), "timestep": 0.2}, "5 inputs"),
-        ({"t": np.nan}, "finite"),
-    ],
-)
-def test_inputs_and_times_that_do_not_fit(changes, message):
-    with pytest.raises(ValueError, match=message):
-        fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 1.0, **changes)

@@ -14,10 +14,6 @@ from saltation.convergent.rotary.trajectory import SwingUp, interpolants
 from saltation.systems import Array
 
 
-def _weights() -> Array:
-    return np.array([1.0, 10.0, 0.01, 0.01])
-
-
 @dataclass(frozen=True)
 class Weights:
     """Q and R, the same for all swing-ups (2.6.5); Q_f is the cost-to-go at the top, so that the
@@ -26,7 +22,8 @@ class Weights:
     The pole's angle is weighted most, as in 2.6.4; the thesis prints no numbers.
     """
 
-    Q: Array = field(default_factory=_weights)  # (4,), the diagonal
+    # (4,), the diagonal
+    Q: Array = field(default_factory=lambda: np.array([1.0, 10.0, 0.01, 0.01]))
     R: float = 1000.0  # [1/(N m)^2]
 
 

@@ -56,5 +56,4 @@ class Motor(NamedTuple):
 QUBE_SERVO_2 = RotaryPendulum()
 QUBE_LATER_EDITION = RotaryPendulum(J_r=0.095 * 0.085**2 / 3.0, D_r=0.001, D_p=0.00005)
 QUBE_MOTOR = Motor()
-QUBE_VOLTAGE_LIMIT = 15.0  # at most of the amplifier, either sign [V]; manual, which advises 10 V
 QUBE_ENCODER = 2048  # counts per turn of both encoders, in quadrature; manual

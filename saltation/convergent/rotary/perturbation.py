@@ -65,7 +65,8 @@ def perturb(
 
     for k, time in enumerate(times):
         if k % per == 0 and started < N:
-            x[:, [started, N + started]] = _reference(feedback, time)[:, None]
+            reference = [np.interp(time, feedback.times, state) for state in feedback.states.T]
+            x[:, [started, N + started]] = np.array(reference)[:, None]
             x[1, [started, N + started]] += [options.size, -options.size]
             started += 1
         alive = np.r_[:started, N : N + started]
@@ -74,8 +75,3 @@ def perturb(
             x[:, alive] = runge_kutta(rate, time, h, x[:, alive])
     away = np.abs(x - feedback.states[-1][:, None])
     return Perturbed(times, alphas, np.all(away < np.array(options.near)[:, None], 0))
-
-
-def _reference(feedback: Feedback, time: float) -> Array:
-    states = (np.interp(time, feedback.times, state) for state in feedback.states.T)
-    return np.array(list(states))

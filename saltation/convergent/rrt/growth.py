@@ -1,4 +1,4 @@
-"""Growing a kinodynamic RRT with biased and constrained actions: KD-RRT, B-RRT, CR-RRT (2.3.5)."""
+"""Growing a kinodynamic RRT with biased and constrained actions, or an RRT* (2.3.5)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.convergent.rrt.grid import add, nearest
-from saltation.convergent.rrt.metrics import divergence, keeps, scaled
+from saltation.convergent.rrt.edges import factor
+from saltation.convergent.rrt.grid import add, near, nearest
+from saltation.convergent.rrt.star_tree import connect, rewire
 from saltation.filters.draws import uniform
 from saltation.kernels import kernel
 
@@ -27,19 +28,20 @@ class Task(NamedTuple):
     y_high: float
     p_low: float
     p_high: float
-    convergence: int  # number in metrics.CONVERGENCES
 
 
 class Growth(NamedTuple):
     """Growth of a tree, as kernels see it."""
 
     action: float  # [m]
-    bias: float  # b
-    unit_alpha: float  # as in metrics.scaled
     candidates: int
     max_iterations: int
     patience: int
     key: np.uint64  # of the draws
+    radius: float  # r of an RRT* [m]; this and what follows are zero for an RRT
+    spacing: float  # [m]
+    goal_share: float
+    extra_iterations: int
 
 
 @kernel
@@ -55,49 +57,69 @@ def on_map(task, x, y):
 
 
 @kernel
-def grow(derivatives, task, growth, tree, grid):
-    """Grow a tree from its first node until a node is in the goal's square.
+def grow(derivatives, task, growth, metric, tree, grid):
+    """Grow a tree until a node is in the goal's square, and then for the extra iterations.
 
-    Returns how it ended and the number of its nodes; the last of them is in the goal if REACHED.
+    Returns how it ended and the number of its nodes.
     """
-    positions = tree.positions
-    add(grid, positions, 0)
-    count, idle = 1, 0
-    if in_goal(task, positions[0, 0], positions[0, 1]):
-        return REACHED, count
-    stride = 2 + 2 * growth.candidates  # draws in an iteration
-    for iteration in range(growth.max_iterations):
-        draw = iteration * stride
-        x, y = sample(task, growth.key, draw)
-        node = nearest(grid, positions, x, y)
-        v_x, v_y, p = best_action(derivatives, task, growth, positions, node, x, y, draw + 2)
-        if v_x == 0.0 and v_y == 0.0:
-            idle += 1
-            if idle == growth.patience:
-                return DRIED_UP, count
-            continue
-        idle = 0
-        positions[count, 0], positions[count, 1] = (
-            positions[node, 0] + v_x,
-            positions[node, 1] + v_y,
+    add(grid, tree.positions, 0)
+    count, idle, iteration, end = 1, 0, 0, growth.max_iterations
+    reached = in_goal(task, tree.positions[0, 0], tree.positions[0, 1])
+    if reached:  # nothing costs less than to stay
+        end = 0
+    own = 3 if growth.radius > 0.0 else 2  # draws of a sample; those of an action follow
+    while iteration < end and idle < growth.patience:
+        draw = iteration * (own + 2 * growth.candidates)
+        x, y = sample(task, growth, draw)
+        node = nearest(grid, tree.positions, x, y)
+        v_x, v_y, p = best_action(
+            derivatives, task, growth, metric, tree.positions, node, x, y, draw + own
         )
-        tree.parents[count], tree.powers[count] = node, p
-        add(grid, positions, count)
-        count += 1
-        if in_goal(task, positions[count - 1, 0], positions[count - 1, 1]):
-            return REACHED, count
-    return OUT_OF_ITERATIONS, count
+        iteration += 1
+        idle += 1
+        x, y = tree.positions[node, 0] + v_x, tree.positions[node, 1] + v_y
+        if (v_x != 0.0 or v_y != 0.0) and joined(
+            derivatives, metric, growth, tree, grid, count, node, p, x, y
+        ):
+            idle = 0
+            count += 1
+            if not reached and in_goal(task, x, y):
+                reached, end = True, iteration + growth.extra_iterations
+    if reached:
+        return REACHED, count
+    return DRIED_UP if idle == growth.patience else OUT_OF_ITERATIONS, count
 
 
 @kernel
-def sample(task, key, draw):
-    """A place drawn uniformly from the map."""
-    x = task.x_low + (task.x_high - task.x_low) * uniform(key, draw)
-    return x, task.y_low + (task.y_high - task.y_low) * uniform(key, draw + 1)
+def joined(derivatives, metric, growth, tree, grid, node, parent, power, x, y):
+    """Join a new node at (x, y) to the tree, of an RRT* with rewiring; whether it may be there."""
+    tree.positions[node, 0], tree.positions[node, 1] = x, y
+    if growth.radius > 0.0:
+        near_x, near_y = tree.positions[nearest(grid, tree.positions, x, y)]
+        if np.hypot(near_x - x, near_y - y) < growth.spacing:
+            return False
+        neighbours = near(grid, tree.positions, x, y, growth.radius, tree.found)
+        if not connect(derivatives, metric, tree, node, neighbours):
+            return False
+        rewire(derivatives, metric, tree, node, neighbours)
+    else:
+        tree.parents[node], tree.powers[node] = parent, power
+    add(grid, tree.positions, node)
+    return True
 
 
 @kernel
-def best_action(derivatives, task, growth, positions, node, x, y, draw):
+def sample(task, growth, draw):
+    """A place drawn uniformly from the map, or now and then the goal."""
+    if uniform(growth.key, draw + 2) > growth.goal_share:
+        x = task.x_low + (task.x_high - task.x_low) * uniform(growth.key, draw)
+        return x, task.y_low + (task.y_high - task.y_low) * uniform(growth.key, draw + 1)
+    x = min(max(task.goal_x, task.x_low), task.x_high)
+    return x, min(max(task.goal_y, task.y_low), task.y_high)
+
+
+@kernel
+def best_action(derivatives, task, growth, metric, positions, node, x, y, draw):
     """Step (v_x, v_y) [m] and power that end nearest to (x, y) in the biased metric.
 
     Of steps that stay on the map and keep the constraint; the step is zero where there is none.
@@ -110,10 +132,19 @@ def best_action(derivatives, task, growth, positions, node, x, y, draw):
         p = task.p_low + (task.p_high - task.p_low) * uniform(growth.key, number + 1)
         c, s = np.cos(angle), np.sin(angle)
         to_x, to_y = from_x + growth.action * c, from_y + growth.action * s
-        average, maximum = divergence(h, c, s, p)
-        if on_map(task, to_x, to_y) and keeps(task.convergence, average, maximum):
-            away = np.hypot(to_x - x, to_y - y)
-            away *= scaled(h, growth.bias, growth.unit_alpha, average, p)
+        if on_map(task, to_x, to_y):
+            away = np.hypot(to_x - x, to_y - y) * factor(h, metric, c, s, p)
             if away < best:
                 best, step_x, step_y, power = away, growth.action * c, growth.action * s, p
     return step_x, step_y, power
+
+
+@kernel
+def cheapest_in_goal(task, tree, count):
+    """Node of the goal's square to which it costs least to come."""
+    best = -1
+    for node in range(count):
+        if in_goal(task, tree.positions[node, 0], tree.positions[node, 1]):
+            if best < 0 or tree.costs[node] < tree.costs[best]:
+                best = node
+    return best

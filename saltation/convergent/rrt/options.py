@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from saltation.options import check
+from saltation.options import check, check_choice
 
 BiasAt = Literal["unit_alpha", "unit_speed"]
 
@@ -35,8 +35,7 @@ class RrtOptions:
     def __post_init__(self) -> None:
         """Check the numbers."""
         check(self, "action", "candidates max_iterations patience", "bias seed")
-        if self.bias_at not in ("unit_alpha", "unit_speed"):
-            raise ValueError(f"bias_at {self.bias_at!r}: unit_alpha or unit_speed")
+        check_choice("bias_at", self.bias_at, BiasAt)
         if self.seed != int(self.seed) or self.seed >= 2**62:
             raise ValueError(f"seed {self.seed}: give a whole number, 0 or more")
 

@@ -22,19 +22,16 @@ steps of the path: only so is its acceleration cost that of Table 2.1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from saltation.convergent.compiled_hill import compiled_hill
 from saltation.convergent.hill_path import HillPath, HillProblem, no_path
 from saltation.convergent.rrt.edges import Metric
 from saltation.convergent.rrt.grid import empty_grid
-from saltation.convergent.rrt.growth import REACHED, Growth, Task, grow
+from saltation.convergent.rrt.growth import REACHED, Growth, Task, cheapest_in_goal, grow
 from saltation.convergent.rrt.metrics import CONVERGENCES
 from saltation.convergent.rrt.options import RrtOptions, RrtStarOptions
 from saltation.convergent.rrt.outcome import no_way, path_to
-from saltation.convergent.rrt.star_growth import Star, cheapest_in_goal, grow_star
 from saltation.convergent.rrt.star_tree import StarTree, star_tree
 from saltation.filters.draws import python_subkey
 from saltation.systems import Array
@@ -45,16 +42,7 @@ _NO_KEY = np.uint64(0)
 
 def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     """KD-RRT (bias 0), B-RRT, or, where the problem has a constraint, CR-RRT."""
-    outside = problem.outside()
-    if outside is not None:
-        return no_path(*outside)
-    tree = star_tree(problem.start, options.max_iterations + 1)
-    grid = empty_grid(problem.hill, options.action, options.max_iterations + 1)
-    growth = _growth(options)
-    ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
-    if ending != REACHED:
-        return no_way(problem, options, ending, tree, count)
-    return path_to(tree, count - 1)
+    return _plan(problem, options, np.zeros(1))
 
 
 def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> HillPath:
@@ -63,36 +51,34 @@ def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> 
     Raises:
         ValueError: the problem's powers hold none of the options'.
     """
-    powers = _allowed(problem, options)
+    return _plan(problem, options, _allowed(problem, options))
+
+
+def _plan(problem: HillProblem, options: RrtOptions, powers: Array) -> HillPath:
     outside = problem.outside()
     if outside is not None:
         return no_path(*outside)
-    tree, count, ending = grown_star(problem, options, powers)
+    tree, count, ending = grown(problem, options, powers)
     if ending != REACHED:
         return no_way(problem, options, ending, tree, count)
     return path_to(tree, cheapest_in_goal(_task(problem), tree, count))
 
 
-class GrownStar(NamedTuple):
-    """The whole tree of an RRT*."""
+def grown(problem: HillProblem, options: RrtOptions, powers: Array) -> tuple[StarTree, int, int]:
+    """The tree that a path is taken from, the number of its nodes, and how its growth ended.
 
-    tree: StarTree
-    count: int  # of its nodes
-    ending: int  # as in growth
-
-
-def grown_star(problem: HillProblem, options: RrtStarOptions, powers: Array) -> GrownStar:
-    """The tree that ``plan_rrt_star`` takes its path from, with ``powers`` to choose from."""
-    capacity = options.max_iterations + options.extra_iterations + 1
+    An RRT* chooses from ``powers`` (k,).
+    """
+    growth, derivatives = _growth(options), compiled_hill(problem.hill)
+    capacity = growth.max_iterations + growth.extra_iterations + 1
     tree = star_tree(problem.start, capacity)
-    grid = empty_grid(problem.hill, options.rewire, capacity)
-    growth = _growth(options)
-    star = Star(options.rewire, options.spacing, options.goal_share, options.extra_iterations)
-    kind, scratch = CONVERGENCES.index(problem.convergence), np.zeros(len(powers))
-    metric = Metric(kind, options.action, growth.bias, growth.unit_alpha, powers, scratch)
-    derivatives = compiled_hill(problem.hill)
-    ending, count = grow_star(derivatives, _task(problem), growth, star, metric, tree, grid)
-    return GrownStar(tree, count, ending)
+    grid = empty_grid(problem.hill, growth.radius or growth.action, capacity)
+    kind, at_alpha = CONVERGENCES.index(problem.convergence), options.bias_at == "unit_alpha"
+    metric = Metric(
+        kind, growth.action, float(options.bias), float(at_alpha), powers, np.zeros(len(powers))
+    )
+    ending, count = grow(derivatives, _task(problem), growth, metric, tree, grid)
+    return tree, count, ending
 
 
 def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
@@ -104,29 +90,15 @@ def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
 
 
 def _growth(options: RrtOptions) -> Growth:
-    return Growth(
-        float(options.action),
-        float(options.bias),
-        float(options.bias_at == "unit_alpha"),
-        options.candidates,
-        options.max_iterations,
-        options.patience,
-        python_subkey(_NO_KEY, options.seed),
-    )
+    own = (0.0, 0.0, 0.0, 0)
+    if isinstance(options, RrtStarOptions):
+        own = options.rewire, options.spacing, options.goal_share, options.extra_iterations
+    key = python_subkey(_NO_KEY, options.seed)
+    whole = options.candidates, options.max_iterations, options.patience
+    return Growth(float(options.action), *whole, key, *own)
 
 
 def _task(problem: HillProblem) -> Task:
-    (x_low, x_high), (y_low, y_high) = problem.hill.x_bounds, problem.hill.y_bounds
-    goal_x, goal_y = problem.goal
-    return Task(
-        float(goal_x),
-        float(goal_y),
-        float(problem.eta),
-        float(x_low),
-        float(x_high),
-        float(y_low),
-        float(y_high),
-        float(problem.powers[0]),
-        float(problem.powers[1]),
-        CONVERGENCES.index(problem.convergence),
-    )
+    hill = problem.hill
+    numbers = *problem.goal, problem.eta, *hill.x_bounds, *hill.y_bounds, *problem.powers
+    return Task._make(map(float, numbers))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from saltation.compiled.calls import STEP, evaluate, guard, put, reset
+from saltation.compiled.calls import STEP, called, guard, put, reset
 from saltation.compiled.tables import ABSENT, COMPILED
 from saltation.filters.kernels.matrices import product, sandwich, times
 from saltation.filters.tables import (
@@ -27,18 +27,12 @@ from saltation.kernels import kernel
 
 
 @kernel
-def callback(f, row, i, t, x, u, size):
-    """The first numbers (size,) that a callback gives."""
-    evaluate(f, f.slots[row, i], t, x, u)
-    return f.out[:size].copy()
-
-
-@kernel
 def measurement(f, mode, t, x, u):
     """h (p,) of a mode."""
-    if f.slots[MEASUREMENT, mode] == COMPILED:
+    slot = f.slots[MEASUREMENT, mode]
+    if slot == COMPILED:
         return f.measurements[mode](t, x.copy(), u)
-    return callback(f, MEASUREMENT, mode, t, x, u, f.noise.size[mode])
+    return called(f, slot, t, x, u, f.noise.size[mode])
 
 
 @kernel
@@ -75,7 +69,7 @@ def jacobian(f, row, i, t, x, u, size):
     """
     slot, J = f.slots[row, i], np.empty((size, len(x)))
     if slot >= 0:
-        return callback(f, row, i, t, x, u, J.size).reshape(J.shape)
+        return called(f, slot, t, x, u, J.size).reshape(J.shape)
     if slot == COMPILED and row == GUARD_STATE:
         return f.guard_states[i](t, x, u).reshape(J.shape)
     if slot == COMPILED and row == RESET_STATE:

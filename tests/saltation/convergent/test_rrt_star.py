@@ -8,7 +8,7 @@ from saltation.convergent.hill import SINE_HILL
 from saltation.convergent.hill_path import HillProblem
 from saltation.convergent.power_controller import divergence_metrics, jacobian, velocity
 from saltation.convergent.rrt import RrtStarOptions
-from saltation.convergent.rrt.planners import grown_star
+from saltation.convergent.rrt.planners import grown as grown_tree
 
 POWERS = np.array([0.0, 1.0, 2.0])
 ENDS = {"start": np.array([0.0, 1.0]), "goal": np.array([0.3, 1.2])}
@@ -17,7 +17,7 @@ ENDS = {"start": np.array([0.0, 1.0]), "goal": np.array([0.3, 1.2])}
 def grown(convergence="none", **changes):
     options = RrtStarOptions(**{"extra_iterations": 2000, "seed": 2} | changes)
     problem = HillProblem(**ENDS, convergence=convergence)
-    tree, count, _ = grown_star(problem, options, POWERS)
+    tree, count, _ = grown_tree(problem, options, POWERS)
     return tree, count, options
 
 

@@ -84,33 +84,24 @@ def test_limits_of_steps_and_crossings():
 
 
 @pytest.mark.parametrize(
-    "change, said",
+    "change, at, options, said",
     [
-        ({"rearm": np.eye(2, dtype=bool)}, "guard 0 arms itself"),
-        ({"rearm": np.zeros((3, 3))}, r"rearm is \(3, 3\)"),
-        ({"state_dim": 0}, "0 states"),
-        ({"events": lambda x, p: np.zeros(3)}, r"hopper: events gives shape \(3,\)"),
+        ({"rearm": np.eye(2, dtype=bool)}, {}, {}, "guard 0 arms itself"),
+        ({"rearm": np.zeros((3, 3))}, {}, {}, r"rearm is \(3, 3\)"),
+        ({"state_dim": 0}, {}, {}, "0 states"),
+        ({"events": lambda x, p: np.zeros(3)}, {}, {}, r"hopper: events gives shape \(3,\)"),
+        ({}, {"x0": np.zeros(3)}, {}, r"shape \(3,\); give \(2\)"),
+        ({}, {"duration": -1.0}, {}, "duration -1.0 s"),
+        ({}, {}, {"epsilon": np.ones(3)}, r"epsilon has shape \(3,\)"),
+        ({}, {}, {"epsilon": np.inf}, "hopper: epsilon inf; give finite"),
+        ({}, {}, {"max_events": np.inf}, "max_events inf"),
+        ({}, {}, {"rtol": -1.0}, "rtol -1.0"),
     ],
 )
-def test_systems_that_do_not_fit_are_refused(change, said):
+def test_what_does_not_fit_is_refused(change, at, options, said):
+    at = {"x0": np.array([2.0, 0.0]), "duration": 1.0, **at}
     with pytest.raises(ValueError, match=said):
-        integrate(dataclasses.replace(hopper(), **change), np.array([2.0, 0.0]), 1.0)
-
-
-@pytest.mark.parametrize(
-    "x, duration, options, said",
-    [
-        (np.zeros(3), 1.0, {}, r"shape \(3,\); give \(2\)"),
-        (np.zeros(2), -1.0, {}, "duration -1.0 s"),
-        (np.zeros(2), 1.0, {"epsilon": np.ones(3)}, r"epsilon has shape \(3,\)"),
-        (np.zeros(2), 1.0, {"epsilon": np.inf}, "hopper: epsilon inf; give finite"),
-        (np.zeros(2), 1.0, {"max_events": np.inf}, "max_events inf"),
-        (np.zeros(2), 1.0, {"rtol": -1.0}, "rtol -1.0"),
-    ],
-)
-def test_requests_that_do_not_fit_are_refused(x, duration, options, said):
-    with pytest.raises(ValueError, match=said):
-        integrate(hopper(), x, duration, EssOptions(**options))
+        integrate(dataclasses.replace(hopper(), **change), **at, options=EssOptions(**options))
 
 
 def corner_flow(x, side, p):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
-from saltation.filters.bank import BankOptions, SaltedBank
+from saltation.filters.bank import SaltedBank
 from saltation.filters.salted import SaltedKalmanFilter
 from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 from tests.saltation.filters.models import EYE, NONE, model_of, particles
@@ -105,8 +105,3 @@ def test_a_measurement_that_says_nothing_leaves_the_prediction(y):
     assert_array_equal(found.mean, expected.mean)
     assert bank.mode_probabilities == other.mode_probabilities
     assert bank.step(NONE, None, np.nan).status == "simulation_failed"
-
-
-def test_options_are_checked():
-    with pytest.raises(ValueError, match=r"certain=0\.7"):
-        BankOptions(certain=0.7)

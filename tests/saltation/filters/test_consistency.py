@@ -76,8 +76,3 @@ def test_a_contact_sensor_that_reports_a_transition_ends_the_split():
     assert one.step(NONE, None, 0.9).status == "inconsistent"
     one.force(system.system.transitions[0], NONE)
     assert one.step(NONE, None, 0.05).status == "ok"
-
-
-def test_options_are_checked():
-    with pytest.raises(ValueError, match="window=0"):
-        ConsistencyOptions(window=0)

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 from scipy.linalg import expm
 
+from saltation.filters.bank import BankOptions
+from saltation.filters.consistency import ConsistencyOptions
 from saltation.filters.kernels.cloud import Cloud, effective_size, resample
 from saltation.filters.manifolds import Circle
 from saltation.filters.model import ProcessNoise
@@ -143,6 +145,8 @@ def test_particles_that_cannot_be_followed_are_dropped_until_none_is_left(compil
     "make, words",
     [
         (lambda: ParticleOptions(particles=0), "particles 0"),
+        (lambda: BankOptions(certain=0.7), r"certain=0\.7"),
+        (lambda: ConsistencyOptions(window=0), "window=0"),
         (lambda: ParticleFilter(flow_model(V=0.0), *start()), "positive definite"),
         (lambda: ParticleFilter(flow_model(), *start(spread=-1.0)), "Sigma of mode 1"),
         (lambda: ParticleFilter(flow_model(np.eye(1), manifolds={LEFT: Circle(), RIGHT: Circle()}),

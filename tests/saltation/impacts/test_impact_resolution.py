@@ -56,24 +56,19 @@ def test_two_walls_that_close_for_ever_are_a_status():
 
 
 @pytest.mark.parametrize(
-    "law", [simultaneous, all_simultaneous, lambda p, v: sequential(p, v, (0, 1))]
+    "law, words",
+    [
+        (lambda p, v: simultaneous(p, v[:2]), "velocity .* 4 finite"),
+        (lambda p, v: all_simultaneous(p, v * np.nan), "velocity .* 4 finite"),
+        (lambda p, v: sequential(p, v[:2], (0, 1)), "velocity .* 4 finite"),
+        (lambda p, v: sequential(p, v, (0,)), "order .* 2 contacts"),
+        (lambda p, v: sequential(p, v, (0, 1, 2)), "order .* 2 contacts"),
+        (lambda p, v: sequential(p, v, ()), "order .* 2 contacts"),
+        (lambda p, v: sequential(p, v, (0, 1), np.nan), "max_impacts .* > 0"),
+        (lambda p, v: sequential(p, v, (0, 1), 0), "max_impacts .* > 0"),
+        (lambda p, v: sequential(p, v, (0, 1), 1.5), "max_impacts .* > 0"),
+    ],
 )
-def test_a_velocity_that_is_none_is_refused(law):
-    problem, v = drawn(1)
-    for wrong in (v[:2], v * np.nan):
-        with pytest.raises(ValueError, match="drawn: velocity .* is not 4 finite numbers"):
-            law(problem, wrong)
-
-
-@pytest.mark.parametrize("order", [(0,), (0, 2), (0, 1, 2), ()])
-def test_an_order_names_every_contact(order):
-    problem, v = drawn(0)
-    with pytest.raises(ValueError, match="drawn: order .* name each of the 2 contacts"):
-        sequential(problem, v, order)
-
-
-@pytest.mark.parametrize("limit", [np.nan, 0, 1.5])
-def test_a_limit_of_impacts_is_a_whole_number(limit):
-    problem, v = drawn(0)
-    with pytest.raises(ValueError, match="drawn: max_impacts is .*; give a whole number > 0"):
-        sequential(problem, v, (0, 1), max_impacts=limit)
+def test_what_is_no_impact_is_refused_by_name(law, words):
+    with pytest.raises(ValueError, match=f"drawn: {words}"):
+        law(*drawn(1))
