@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,6 @@ def write_file(path: Path, content: bytes) -> Path:
     return path
 
 
-@cache
 def read_table(beside: str, name: str) -> Any:
     """A table in YAML that stands beside a module, whose `__file__` is given."""
     return msgspec.yaml.decode(Path(beside).with_name(name).read_bytes())

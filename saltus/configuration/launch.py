@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
@@ -20,7 +19,7 @@ from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, moto
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest, did_you_mean, refusing
-from saltus.common.files import find_file, is_file, read_table
+from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
 from saltus.configuration.options import Settings, fields_of, read_mapping, to_options
 from saltus.configuration.planners import (
@@ -111,28 +110,27 @@ def _faults(config: LaunchConfig) -> Iterator[Fault]:
             continue
         accepted = names if key == "rollout" else (*names, PLUGIN_FORM)
         yield f"{key} is {name!r}; accepted: {', '.join(accepted)}", key
-    for row in read_table(__file__, "faults.yaml"):
-        holds = all(_is_one_of(config, *each) for each in row.get("when", {}).items())
-        if holds and not any(_is_one_of(config, *each) for each in row.get("unless", {}).items()):
-            yield row["say"].format(config), *row["keys"]
-    yield from _check_robot(config)
+    if not config.kind.simulated:
+        yield from _check_robot(config)
     if config.mode == "realtime" and config.timing != TimingOptions():
         yield "timing is for lock step; give mode: paused, or leave it out", "timing", "mode"
     yield from _check_reference(config)
+    if config.terrain != "flat" or not config.knows_ground:
+        yield from _check_terrain(config)
     if config.is_driven:
         yield from _check_driving(config)
 
 
-def _is_one_of(config: LaunchConfig, path: str, values: Any) -> bool:
-    """Whether an attribute has a value, or one of several; a bool says whether there is any."""
-    value = attrgetter(path)(config)
-    if isinstance(values, bool):
-        return bool(value) is values
-    return value in values if isinstance(values, list) else value == values
-
-
 def _check_robot(config: LaunchConfig) -> Iterator[Fault]:
     """Refuse what does not suit an emulated or real robot."""
+    if config.mode != "realtime":
+        message = f"connection {config.connection} cannot be paused; give mode: realtime"
+        yield message, "mode", "connection"
+    if config.perturbations:
+        yield (
+            "perturbations are a simulated robot's; an emulated one has emulator.events",
+            "perturbations", "connection",
+        )  # fmt: skip
     pushes = [event.at for event in config.emulator.events if isinstance(event, VelocityPush)]
     by_script = config.kind.emulated and config.hardware.operator.script
     if by_script and max(pushes, default=0.0) > STANDS_UP_S + config.duration:
@@ -143,10 +141,46 @@ def _check_robot(config: LaunchConfig) -> Iterator[Fault]:
         )  # fmt: skip
     if config.kind.real and not is_own(config.robot):
         yield "connection real speaks to robots of this project alone", "robot"
+    if config.kind.emulated and config.simulation.engine != "mujoco":
+        yield (
+            "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
+            "mujoco", "simulation.engine", "connection",
+        )  # fmt: skip
+    if config.needs_consent and not config.hardware.motions:
+        yield (
+            f"reference {config.reference} is no gait, and may leave the ground: a real robot "
+            "does it only with hardware.motions true (docs/hardware.md)",
+            "reference", "hardware.motions",
+        )  # fmt: skip
+    moves = config.kind.bridged and config.hardware.mode == "full"
+    if moves and config.reference not in GAITS and config.limit_profile == "first_run":
+        yield (
+            f"reference {config.reference} is no gait, and needs more than the limits of first "
+            "runs; give hardware.limits full", "reference", "hardware.limits",
+        )  # fmt: skip
+
+
+def _check_terrain(config: LaunchConfig) -> Iterator[Fault]:
+    """Refuse ground that a backend lacks."""
+    if config.terrain != "flat" and config.simulation.engine != "mujoco":
+        yield (
+            f"simulation.engine {config.simulation.engine} has a level floor alone; give mujoco, "
+            "or terrain flat", "terrain", "simulation.engine",
+        )  # fmt: skip
+    if config.terrain != "flat" and config.simulation.floor_slope:
+        yield (
+            "terrain and simulation.floor_slope are two grounds; give a part of kind slope instead",
+            "terrain", "simulation.floor_slope",
+        )  # fmt: skip
+    if config.rollout == "isaacgym" and not config.knows_ground:
+        yield (
+            "rollout isaacgym has ground that cannot move, as an estimate of it does; give "
+            "terrain_belief known, or another rollout", "rollout", "terrain_belief",
+        )  # fmt: skip
 
 
 def _check_reference(config: LaunchConfig) -> Iterator[Fault]:
-    """Refuse a speed that the gait cannot have, and a reference that there is not."""
+    """Refuse a planner that cannot follow the reference, and a reference that there is not."""
     if config.reference in GAITS:
         most = config.drive.limits(config.reference).forward
         if config.reference != STAND.name and not config.is_driven and abs(config.speed) > most:
@@ -155,38 +189,82 @@ def _check_reference(config: LaunchConfig) -> Iterator[Fault]:
                 f"{most:g} m/s", "command.velocity_x",
             )  # fmt: skip
         return
+    gaits = ", ".join(GAITS)
+    if not config.planner_entry.rolls_out:
+        yield (
+            f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
+            f"one of {gaits}", "reference", "planner",
+        )  # fmt: skip
     motions = motion_names()
-    if config.reference not in motions and not is_file(Path(config.reference)):
+    if config.reference in motions or config.is_driven:
+        return
+    if not is_file(Path(config.reference)):
         meant = did_you_mean(config.reference, (*GAITS, *motions))
         yield (
-            f"no reference {config.reference!r}{meant}; give one of {', '.join(GAITS)}, a motion "
-            f"({', '.join(motions)}) or the path of a recorded trajectory", "reference",
+            f"no reference {config.reference!r}{meant}; "
+            f"give one of {gaits}, a motion ({', '.join(motions)}) or the path of a recorded "
+            "trajectory", "reference",
         )  # fmt: skip
 
 
 def _check_driving(config: LaunchConfig) -> Iterator[Fault]:
+    if config.reference not in GAITS or config.reference_from != "kinematic":
+        yield (
+            "a robot that is driven begins with a kinematic gait; give reference one of "
+            f"{', '.join(GAITS)}, and reference_from kinematic",
+            "reference", "reference_from", "drive", "command",
+        )  # fmt: skip
     by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
     if by_phase and (config.mode != "paused" or config.script is None):
         yield (
             "perturbations of a robot that is driven need `at` in seconds, but for a script in "
             "mode paused", "perturbations", "mode", "drive",
         )  # fmt: skip
-    script = config.command if isinstance(config.command, tuple) else ()
-    if script and config.drive.source != "none":
+    if config.drive.source != "none":
+        yield from _check_source(config)
+    yield from _check_strides(config)
+    if isinstance(config.command, tuple):
+        try:
+            CommandScript(config.command, config.drive, config.reference)
+        except ValueError as error:
+            yield f"command: {error}", "command"
+
+
+def _check_source(config: LaunchConfig) -> Iterator[Fault]:
+    """Refuse a driver that this robot cannot have."""
+    by = config.drive.source
+    if isinstance(config.command, tuple):
         yield (
             "one drives, not two: leave out the script in command, or drive.source",
             "drive.source", "command",
         )  # fmt: skip
-    try:  # commands may change the gait
+    if config.mode != "realtime":
+        yield (
+            f"drive.source {by} is for mode realtime; in lock step only a script drives",
+            "mode", "drive.source",
+        )  # fmt: skip
+    if not config.kind.planned:
+        yield (f"drive.source {by} is for the launch that plans, not this one", "drive.source")
+    if by in ("remote", "keyboard") and not config.kind.bridged:
+        yield (
+            f"drive.source {by} needs a real or emulated robot; a simulated one takes client, and "
+            "`saltus drive`", "drive.source", "connection",
+        )  # fmt: skip
+    if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
+        yield (
+            "drive.source keyboard needs hardware.operator.keyboard true",
+            "drive.source", "hardware.operator.keyboard",
+        )  # fmt: skip
+
+
+def _check_strides(config: LaunchConfig) -> Iterator[Fault]:
+    """Refuse knots that do not fit every gait: commands may change it."""
+    try:
         for gait in GAITS.values():
             if gait.duty < 1.0:
                 gait.knots(config.planner_options.period)
     except ValueError as error:
         yield str(error), f"{config.planner}.period", "command", "drive"
-    try:
-        CommandScript(script, config.drive, config.reference)
-    except ValueError as error:
-        yield f"command: {error}", "command"
 
 
 Limits = TypeVar("Limits", bound=msgspec.Struct)
