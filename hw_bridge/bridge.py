@@ -205,13 +205,14 @@ class Bridge:
             if watchdog is not None:  # before what may be slow: status, log lines, keys
                 watchdog.beat(self._is_on)
             if sent is not None:
-                self._tell(lambda: self._on_sent(sent))
+                try:
+                    self._on_sent(sent)
+                except Exception as error:
+                    self._note_untold(error)
             if machine.state is not self._published or self._writes % STATUS_EVERY == 0:
                 self._latency_us.settle()
                 self._published = machine.state
-                self._tell(lambda: self._publish(
-                    robot_status(machine, self.intake, now, self._writes)
-                ))  # fmt: skip
+                self._tell(now)
             self._ask_operator()
             if self._steering is not None:
                 self._steering.tick(now, self._feeds_stack, self._remote)
@@ -332,14 +333,17 @@ class Bridge:
         if self._run_s and self.decision.running_s > self._run_s:
             self.end()
 
-    def _tell(self, publish: Callable[[], None]) -> None:
-        """Publish; raises nothing where that cannot be done."""
+    def _tell(self, now: float) -> None:
+        """Publish the status; raises nothing where that cannot be done."""
         try:
-            publish()
+            self._publish(robot_status(self.machine, self.intake, now, self._writes))
         except Exception as error:
-            self._untold += 1
-            if self._untold == 1:
-                LOG.error("bridge: its status cannot be published: %s", error)
+            self._note_untold(error)
+
+    def _note_untold(self, error: Exception) -> None:
+        self._untold += 1
+        if self._untold == 1:
+            LOG.error("bridge: its status cannot be published: %s", error)
 
     def _send(self, frame: bytes) -> None:
         """Send it; where the watchdog damps, nothing but damping."""
