@@ -7,23 +7,22 @@ must not change what it is tested on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from robots.conventions import FOOT_NAMES
 from runtime.checked import Array
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
-from saltus.common.files import cache_folder, find_file, keep_in_cache
+from saltus.common.files import cache_folder, find_file, keep_in_cache, read_table
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.configuration.motions import motion_file, motion_names
 from saltus.configuration.planners import ESTIMATORS, PLANNERS
@@ -34,26 +33,12 @@ from saltus.sweep.trials import make_trials
 from sim_bridge.options import StartOptions
 from sim_bridge.suites import read_suite
 
-WALK_S = 60.0  # length of the undisturbed walk and trot [s]
-SLIPPERY_S = 20.0  # [s]
-SLIPPERY = 0.1  # friction of wet ice, on which the A1 still walks; the default is 0.8
-PUSHES = (1.0, 1.5)  # [m/s]
-FLIGHTS = ("backflip", "jump-up", "leap")  # motions
-TERRAIN = {
-    "slope": "slope of 10 degrees up",
-    "step": "step of 8 cm up",
-    "stairs": "stairs of 5 cm up",
-    "boxes": "boxes of 6 cm",
-    "patch": "icy patch",
-}  # stream: group of the suite `terrain`
-
-
 # The sources that decide what a recording holds. A filter that is not in the loop is none of them:
 # a change of one needs no new recording.
 SOURCES = (
     "saltation/*", "saltation/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
     "sim_bridge/**/*", "estimator/*", "estimator/health/*", "saltus/launch/lock_step.py",
-    "saltus/bench/streams.py",
+    "saltus/bench/streams.*",
 )  # fmt: skip
 
 
@@ -112,9 +97,9 @@ class Stream(NamedTuple):
 
 
 def streams(*settings: str) -> list[Stream]:
-    """Walk, trot, pushes of two strengths, blocked motors, slippery ground, flights, and terrain.
+    """The streams of ``streams.yaml``: walk, trot, pushes, faults, flights, and terrain.
 
-    The same recordings serve filters that do not know the height of the ground.
+    Some recordings serve filters that do not know the height of the ground too.
 
     Args:
         settings: ``KEY=VALUE`` of every launch, as ``robot=go2``.
@@ -122,25 +107,26 @@ def streams(*settings: str) -> list[Stream]:
     Raises:
         BadRequest: a key or value that no launch has.
     """
+    rows = read_table(__file__, "streams.yaml")
+    found = [Stream(row["name"], tuple(map(_for_recording, _runs(row, settings)))) for row in rows]
+    unknown = [stream._replace(ground_known=False)
+               for stream, row in zip(found, rows, strict=True) if row.get("unknown")]  # fmt: skip
+    return [*found, *unknown]
 
-    def of(name: str, duration: float | None = None, *more: str) -> LaunchConfig:
-        return _for_recording(load_launch(name, (*settings, *more), "paused", duration))
 
-    rough = _trials("terrain", settings)
-    terrain = [Stream(name, rough[group, "trot"][:1]) for name, group in TERRAIN.items()]
-    flat = [
-        Stream("walk", (of("sim", WALK_S),)),
-        Stream("trot", (of("trot", WALK_S),)),
-        *(
-            Stream(f"push_{speed:.1f}", tuple(of("push", None, push) for push in _pushes(speed)))
-            for speed in PUSHES
-        ),
-        Stream("motor_block", sum(_trials("table-6.2", settings).values(), ())),
-        Stream("slippery", (of("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
-        *(Stream(name, (of("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
+def _runs(row: Mapping[str, Any], settings: Sequence[str]) -> list[LaunchConfig]:
+    """The launches of a row, or the trials of its suite."""
+    if suite := row.get("suite"):
+        path = find_file("config", suite)
+        groups = [each for each in read_suite(path)
+                  if each.name == row.get("group", each.name)
+                  and each.reference == row.get("reference", each.reference)]  # fmt: skip
+        trials = make_trials(groups, "hilqr", "paused", str(path), settings)
+        return [trial.config for trial in trials[: row.get("most")]]
+    return [
+        load_launch(row["launch"], (*settings, *more), "paused", row.get("duration"))
+        for more in row.get("runs", [[]])
     ]
-    unknown = [each._replace(ground_known=False) for each in (*flat[:2], *terrain)]
-    return [*flat, *terrain, *unknown]
 
 
 def record_missing(streams: Sequence[Stream]) -> None:
@@ -172,25 +158,10 @@ def _record(missing: tuple[LaunchConfig, Path]) -> float:
     try:
         record_and_keep(run, path)
     except BadRequest as error:
-        if run.reference not in FLIGHTS:
+        if run.reference not in motion_names():
             raise
         say(f"{path.stem}: {error}")
     return run.duration
-
-
-def _pushes(speed: float) -> list[str]:
-    """Sideways pushes of the walk of `saltus launch push`, one as each of the feet lifts off."""
-    at = "{{kind: base_velocity, at: {{foot: {}, phase: swing, cycle: 2}}, value: [0.0, {}, 0.0]}}"
-    return [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
-
-
-def _trials(suite: str, settings: Sequence[str]) -> dict[tuple[str, str], tuple[LaunchConfig, ...]]:
-    """The trials of a suite, by group and reference."""
-    path, found = find_file("config", suite), {}
-    for each in read_suite(path):
-        trials = make_trials([each], "hilqr", "paused", str(path), settings)
-        found[each.name, each.reference] = tuple(_for_recording(one.config) for one in trials)
-    return found
 
 
 def _for_recording(config: LaunchConfig) -> LaunchConfig:

@@ -14,7 +14,6 @@ from saltus.bench import streams as recordings
 from saltus.bench.estimators import error_ratio, replay
 from saltus.bench.streams import (
     SOURCES,
-    TERRAIN,
     Stream,
     path_of,
     read_recording,
@@ -33,6 +32,7 @@ from tests.refusals import refusal
 from tests.saltus.programs import python
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
+TERRAIN = ("slope", "step", "stairs", "boxes", "patch")
 SHORT = load_launch(
     "stand",
     [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry", AT_ORIGIN],
