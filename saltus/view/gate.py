@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,6 @@ from saltus.common.errors import BadRequest
 
 HERE = "127.0.0.1"
 ANSWER_S = 10.0  # after which a browser that does not answer is no longer waited for
-_KEY = "saltus"
 
 
 class Browsers:
@@ -28,51 +28,26 @@ class Browsers:
 
     def __init__(self, server: ViserServer) -> None:
         """Begin."""
-        self._server, self._silent = server, set[int]()
-        self._sent, self._ready, self._over = threading.Event(), threading.Event(), False
-        self._ready.set()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._server = server
+        self._asked: dict[int, float] = {}  # when a browser that has not answered was asked [s]
 
     @property
     def want_frame(self) -> bool:
         """Whether a viewer is connected and ready for another frame."""
-        return self._ready.is_set() and bool(self._server.get_clients())
+        clients, since = self._server.get_clients(), time.monotonic() - ANSWER_S
+        return bool(clients) and not any(self._asked.get(each, since) > since for each in clients)
 
     def note_frame(self) -> None:
-        """A frame is on its way."""
-        self._ready.clear()
-        self._sent.set()
-
-    def close(self) -> None:
-        """End the thread."""
-        self._over = True
-        self._sent.set()
-        self._thread.join(1.0)
-
-    def _run(self) -> None:
-        while self._sent.wait() and not self._over:
-            self._sent.clear()
-            for number, client in self._server.get_clients().items():
-                if number not in self._silent and not _answers(client, ANSWER_S):
-                    self._silent.add(number)
-                    threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
-            self._ready.set()
+        """A frame is on its way: ask each browser to say when it comes to the end of it."""
+        for number, client in self._server.get_clients().items():
+            if number not in self._asked:
+                self._asked[number] = time.monotonic()
+                threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
 
     def _hear(self, number: int, client: viser.ClientHandle) -> None:
-        """Wait for a browser again once it has answered."""
-        if _answers(client, None):
-            self._silent.discard(number)
-
-
-def _answers(client: viser.ClientHandle, timeout: float | None) -> bool:
-    """Whether a browser comes to the end of what was sent to it; one that has gone counts too."""
-    with suppress(RuntimeError):
-        try:
-            client.local_storage.get_item(_KEY, timeout=timeout)
-        except TimeoutError:
-            return False
-    return True
+        with suppress(RuntimeError):  # it has gone
+            client.local_storage.get_item("saltus", timeout=None)
+        self._asked.pop(number, None)
 
 
 def guarded_server(port: int) -> ViserServer:

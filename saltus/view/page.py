@@ -127,7 +127,6 @@ class Page:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.browsers.close()
         self.server.stop()
 
 
