@@ -152,11 +152,6 @@ def test_completion_of_values_and_files(tmp_path, monkeypatch):
     assert completion.suite_names(f"{tmp_path}/")[-1] == f"{tmp_path}/mine.yaml"
 
 
-def test_help_is_no_error(capsys):
-    assert run(["--help"]) == 0
-    assert "perturb" in capsys.readouterr().out
-
-
 def test_help_shows_all_of_its_text():
     """Help is read as markup: what stands in square brackets would vanish."""
     commands = typer.main.get_command(app).commands

@@ -164,9 +164,3 @@ def test_the_launch_file_starts_commands_that_exist(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
     runpy.run_path(str(data_folder("launch") / "ros2.launch.py"))["generate_launch_description"]()
     assert [(name, run([*words, "--help"])) for name, *words in commands] == [("saltus", 0)] * 2
-
-
-def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, refused):
-    monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
-    line = refused("bridge", "ros2")
-    assert "sensor_msgs" in line and "setup.bash" in line

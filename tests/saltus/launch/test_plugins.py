@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from saltus.cli.main import BAD_REQUEST, run
-from saltus.launch.plugins import load, source_of
+from saltus.launch.plugins import load
 
 
 def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path):
@@ -14,13 +14,6 @@ def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path):
     assert load(f"{file}:Mine").number == 3
     assert load(f"{file}:Mine") is load(f"{file}:Mine")  # loaded once
     assert load("pathlib:Path") is Path
-
-
-def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text("x = 1\n")
-    assert source_of(f"{file}:x") == b"x = 1\n"
-    assert source_of("hilqr") == source_of(f"{tmp_path}/other.py:x") == b""
 
 
 @pytest.mark.parametrize(
