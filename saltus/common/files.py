@@ -47,6 +47,14 @@ def read_table(beside: str, name: str) -> Any:
     return msgspec.yaml.decode(Path(beside).with_name(name).read_bytes())
 
 
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None where there is nothing, or half of it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, ValueError):  # of JSON, of UTF-8
+        return None
+
+
 _SUFFIXES = (".yaml", ".yml")
 
 

@@ -24,7 +24,7 @@ from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import read_table
-from saltus.recording.reading import damage_of, readable, start_ns
+from saltus.recording.reading import damage_of, readable
 
 STAMPS = ("time [s]", "monotonic [s]")
 COLUMNS = read_table(__file__, "black_box.yaml")
@@ -158,7 +158,7 @@ def _frames(file: Path) -> Iterator[RecordedFrame]:
     except ValueError as error:
         say(str(error))
     if gaps:
-        say(f"{file} {damage_of(gaps, start_ns(file))}; what it holds is taken")
+        say(f"{file} {damage_of(file, gaps)}; what it holds is taken")
 
 
 def _look_at(file: Path) -> Segment | None:

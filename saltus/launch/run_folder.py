@@ -9,7 +9,7 @@ import msgspec
 
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
-from saltus.common.files import new_run_folder, write_file
+from saltus.common.files import new_run_folder, read_json, write_file
 
 
 class RunFolder:
@@ -51,10 +51,7 @@ class RunFolder:
 
     def read_report(self, process: str) -> dict[str, Any]:
         """The counters of a process; empty when it died before it wrote them."""
-        try:
-            return msgspec.json.decode(self.report(process).read_bytes(), type=dict[str, Any])
-        except (OSError, ValueError):  # of JSON, of UTF-8
-            return {}
+        return read_json(self.report(process)) or {}
 
     def write_summary(self, summary: dict[str, Any]) -> None:
         """Write ``summary.json``; a disk that has no room for it costs a line, not the launch."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec.structs import replace
 
 from robots.planar_pose import PlanarPose
@@ -16,7 +15,7 @@ from runtime.recording import Gap, is_whole, read_frames, read_recording
 from runtime.topics import TOPICS
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.files import is_file
+from saltus.common.files import is_file, read_json
 
 if TYPE_CHECKING:
     from saltus.configuration.launch import LaunchConfig
@@ -42,18 +41,14 @@ def messages_of_run(run: Path) -> Iterator[Any]:
             empty = False
             yield message
     if not (empty or (whole and not gaps)):
-        what = damage_of(gaps, start_ns(file)) if gaps else "was cut off"
+        what = damage_of(file, gaps) if gaps else "was cut off"
         say(f"{file} {what}; what it holds is taken")
 
 
-def start_ns(file: Path) -> int:
-    """Log time of a recording's first frame [ns]; 0 without one."""
+def damage_of(file: Path, gaps: Sequence[Gap]) -> str:
+    """Missing seconds of a recording, since its first frame, in words."""
     first = next(read_frames(file), None)
-    return 0 if first is None else first.log_time_ns
-
-
-def damage_of(gaps: Sequence[Gap], start_ns: int) -> str:
-    """Missing seconds of a recording that begins at `start_ns`, in words."""
+    start_ns = 0 if first is None else first.log_time_ns
     spans = [
         "its beginning" if gap.after_ns is None
         else f"all after {1e-9 * (gap.after_ns - start_ns):.2f} s" if gap.before_ns is None
@@ -83,11 +78,7 @@ def readable(run: Path) -> Iterator[None]:
 
 def summary_of_run(folder: Path) -> dict[str, Any] | None:
     """Summary that a launch printed at its end; None where there is nothing, or half of it."""
-    try:
-        data = (folder / "summary.json").read_bytes()
-        return msgspec.json.decode(data, type=dict[str, Any])
-    except (OSError, ValueError):  # of JSON, of UTF-8
-        return None
+    return read_json(folder / "summary.json")
 
 
 class StartAxes:

@@ -24,7 +24,6 @@ from saltus.recording.reading import (
     damage_of,
     readable,
     recording_file,
-    start_ns,
     summary_of_run,
 )
 
@@ -170,7 +169,7 @@ class Run:
         if stopped or not self._whole:
             return stopped or "it was cut off"
         damaged = self.topics and self._gaps
-        return f"it {damage_of(self._gaps, start_ns(self.file))}" if damaged else ""
+        return f"it {damage_of(self.file, self._gaps)}" if damaged else ""
 
     def __getitem__(self, topic: str) -> Messages:
         """The messages of a topic.
