@@ -78,15 +78,15 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
     try:
         return (_warp if config.rollout == "warp" else _served)(config, ground)
     except Unavailable as error:
-        there = [row.backend for row in availability(config, but=config.rollout) if row.here]
+        there = [row.backend for row in availability(config) if row.here]
         raise BadRequest(
             f"rollout {config.rollout}: {error}; available here: {', '.join(there)}"
         ) from error
 
 
-def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
-    """Every backend and whether it can be had here; `but` is left out."""
-    return [_look(name, config) for name in ROLLOUTS if name != but]
+def availability(config: LaunchConfig) -> list[Availability]:
+    """Every backend and whether it can be had here."""
+    return [_look(name, config) for name in ROLLOUTS]
 
 
 def _look(name: str, config: LaunchConfig) -> Availability:

@@ -165,17 +165,6 @@ def _transform(parent: str, child: str, row: Sequence[float], time_ns: int) -> E
             "translation": _named("xyz", row[:3]), "rotation": _named("xyzw", row[3:])}  # fmt: skip
 
 
-def _entity(time_ns: int, frame: str, name: str, **shapes: list[Entity]) -> Entity:
-    """Shapes in one frame, there until an entity of the same name replaces them."""
-    return {"timestamp": _time(time_ns), "frame_id": frame, "id": name, "frame_locked": True,
-            "lifetime": _time(0), **{kind: [] for kind in SHAPES}, **shapes}  # fmt: skip
-
-
-def _solid(row: Sequence[float], size: Sequence[float], color: Sequence[float]) -> Entity:
-    """A shape at a position and quaternion (7), of a size (3) [m]."""
-    return {"pose": _pose(row), "size": _named("xyz", size), "color": _named("rgba", color)}
-
-
 def _robot(body: Kinematics, time_ns: int, ghost: bool) -> Entity:
     """The shapes of the robot, and of the ghost of its trunk where it is estimated."""
     entities, model = [], body.model
@@ -190,10 +179,15 @@ def _robot(body: Kinematics, time_ns: int, ghost: bool) -> Entity:
 def _shape(
     time_ns: int, name: str, model: Any, geom: int, frame: str, color: Sequence[float]
 ) -> Entity:
-    """A geom as a ball or a box; a capsule is a bar."""
+    """A geom as a ball or a box, there until another of its name; a capsule is a bar."""
     kind, size = model.geom_type[geom], 2.0 * model.geom_size[geom]
     ball = kind == mjtGeom.mjGEOM_SPHERE
     axes = [0, 0, 0] if ball else [0, 1, 2] if kind == mjtGeom.mjGEOM_BOX else [0, 0, 1]
     row = [*_list(model.geom_pos[geom]), *_list(model.geom_quat[geom][[1, 2, 3, 0]])]
-    solid = _solid(row, _list(size[axes]), color)
-    return _entity(time_ns, frame, name, **{"spheres" if ball else "cubes": [solid]})
+    solid = {"pose": _pose(row), "size": _named("xyz", _list(size[axes])),
+             "color": _named("rgba", color)}  # fmt: skip
+    return {
+        "timestamp": _time(time_ns), "frame_id": frame, "id": name, "frame_locked": True,
+        "lifetime": _time(0), **{kind: [] for kind in SHAPES},
+        "spheres" if ball else "cubes": [solid],
+    }  # fmt: skip
