@@ -2,9 +2,9 @@
 
 Seeds are constant forces that end halfway through the flight after the last seeded bounce;
 ``--full`` tries other fractions of that flight. Expected reduction is |dJ| of (5.19), and converged
-means at most 0.05 of it (5.4.1). The direct method is multiple shooting, where the thesis has
-collocation; it has no expected reduction, and converged is the status of IPOPT. In the thesis D_x R
-drops the bounce where one is seeded, and then converges; it keeps the one that is seeded here.
+means at most 0.05 of it (5.4.1). For direct collocation there is none, and converged is the status
+of its optimiser. In the thesis D_x R drops the bounce where one is seeded, and then converges; it
+keeps the one that is seeded here.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from matplotlib.figure import Figure
 from saltation.examples.bouncing_ball import (
     FALLING,
     GRAVITY,
+    INPUT_WEIGHT,
     MASS,
     RESTITUTION,
+    TERMINAL_WEIGHT,
+    bouncing_ball,
     bouncing_ball_problem,
 )
 from saltation.hilqr import Hilqr, HilqrOptions, Trajectory
 from studies.figures import Panel, draw
+from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.two_methods import (
     CUT_OFF,
     MAX_ITERATIONS,
@@ -33,10 +37,9 @@ from studies.kong.two_methods import (
     magnitude,
     open_loop,
 )
-from studies.numerics.ipopt import PROBLEMS, beside
 from studies.study import Row, StudyOptions, StudyResult, study
 
-START, BALL = np.array([4.0, 0.0]), PROBLEMS[0]  # 5.4.1
+START = np.array([4.0, 0.0])  # 5.4.1
 HALF = 0.5  # of the seed's last flight has passed at the end
 FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
 
@@ -67,7 +70,7 @@ SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
 
 
 class Solved(NamedTuple):
-    """A case's row of the table, and its trajectories (None by the direct method)."""
+    """A case's row of the table, and its trajectories (None by direct collocation)."""
 
     row: Row
     seed: Trajectory | None = None
@@ -106,7 +109,7 @@ def count_bounces(trajectory: Trajectory) -> int:
 
 
 def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved:
-    """Solve a case in ``steps`` timesteps; the direct method has `STEPS`.
+    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
 
     ``fraction`` is that of ``seed_force``.
     """
@@ -133,14 +136,15 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
 
 
 def _by_direct(case: Case) -> Row:
-    """Multiple shooting by IPOPT with one bounce, near a plan of HiLQR."""
-    goal, timestep = (case.target_height, 0.0), case.duration / STEPS
-    ball = BALL._replace(goal=goal, steps=STEPS, timestep=timestep)
-    plan = ball.solve().trajectory
-    assert plan is not None  # its seed rolls out
-    found = beside(ball, plan)
-    return {"actual": 1, "cost": found.cost, "expected_reduction": None,
-            "converged": found.status == "ok"}  # fmt: skip
+    """One phase before the bounce and one after it, in which the ball rises until the end."""
+    ball, target = bouncing_ball(), np.array([case.target_height, 0.0])
+    problem = DirectProblem(
+        ball, FALLING, ball.transitions[:1], START, case.duration,
+        running=lambda t, x, u: INPUT_WEIGHT * u[0] * u[0],
+        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2)
+    )  # fmt: skip
+    found = solve_direct(problem, (0.5 * case.duration, 0.5 * case.duration), np.zeros(1))
+    return {"actual": 1, "cost": found.cost, "expected_reduction": None, "converged": found.ok}
 
 
 def draw_example(solved: Mapping[str, Solved]) -> Figure:
