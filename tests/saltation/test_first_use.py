@@ -40,7 +40,7 @@ print(len(run.events), run.at(0.3)[1].shape, run.derivatives.state.shape, len(co
 """
 
 WORKER = """
-import sys
+import os, sys, time
 import numpy as np
 import saltation as sa
 from saltation.compiled import first_use
@@ -51,6 +51,8 @@ for _ in range(3):
     sa.simulate(sa.System({1: fall}, []), 1, [1.0, 0.0], 1.5)
 print("done", flush=True)
 sys.stdin.read()
+while not (os.path.exists("started") and os.path.getsize("started")):
+    time.sleep(0.01)
 for _, compiler in first_use._compilers.values():
     compiler.kill()
 """
