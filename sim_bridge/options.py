@@ -54,7 +54,7 @@ class ServerOptions(Options, frozen=True):
 
     def check(self) -> None:
         """Raise ValueError for times out of range and for what is no address."""
-        if self.address and not self.address.startswith(("tcp://", "ipc://")):
+        if not self.address.startswith(("tcp://", "ipc://")):
             raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
 
 
@@ -139,6 +139,11 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
     """
 
     address: str = ""
+
+    def check(self) -> None:
+        """As `ServerOptions`, but for an empty address, which the engine completes."""
+        if self.address:
+            super().check()
 
 
 class StartOptions(Options, frozen=True):

@@ -48,6 +48,15 @@ def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, re
     assert ("saltus serve`" if name == "remote" else "saltus serve isaacgym`") in line
 
 
+@pytest.mark.parametrize("address", ["remote", "isaacgym", "simulation.server"])
+def test_what_is_no_address_is_refused_and_only_an_engine_has_a_usual_one(address):
+    assert f"{address}.address" in refusal(BadRequest, config, f"{address}.address=foo")
+    if address == "simulation.server":
+        assert config(f'{address}.address=""').simulation.server.address == ""
+    else:
+        assert f"{address}.address" in refusal(BadRequest, config, f'{address}.address=""')
+
+
 @pytest.mark.parametrize("package", ["warp", "mujoco_warp"])
 def test_a_missing_package_is_named_with_its_install(package, nobody, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as an import finds one that is not installed
