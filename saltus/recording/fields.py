@@ -102,6 +102,8 @@ def _shape(hint: Any) -> tuple[int | str, ...]:
     return ()
 
 
+# Fields of many messages, which the page explains once.
+_SHARED = ("tick", "time", "sequence")
 BEGIN = "<!-- made by saltus.recording.fields -->"
 END = "<!-- end -->"
 
@@ -111,7 +113,9 @@ def tables() -> str:
     kinds = list(dict.fromkeys(topic.message for topic in RECORDED))
     parts = [_line(name, Column(field, (slots.stop - slots.start,), name), "")
              for own in PARTS.values() for name, (slots, field) in own.items()]  # fmt: skip
-    return "\n\n".join([_topics(), "## State", "\n".join(parts), *map(_fields, kinds)])
+    shared = [_line(name, Column(_COMMON[name], (), name), "") for name in _SHARED]
+    heads = ["## Common fields", "\n".join(shared), "## State", "\n".join(parts)]
+    return "\n\n".join([_topics(), *heads, *map(_fields, kinds)])
 
 
 def written_anew(page: str) -> str:
@@ -137,12 +141,15 @@ def _topics() -> str:
 
 
 def _fields(kind: type[Message]) -> str:
-    words = dict(layout(kind).words)
-    rows = [
-        _line(name, column, ", ".join(words.get(name, ())))
-        for name, column in columns_of(kind).items()
-        if name != LOG_TIME and column.slots is None
-    ]
+    words, common = dict(layout(kind).words), _COMMON.values()
+    shared, rows = [], []
+    for name, column in columns_of(kind).items():
+        if name in _SHARED and column.field in common:
+            shared.append(f"`{name}`")
+        elif name != LOG_TIME and column.slots is None:
+            rows.append(_line(name, column, ", ".join(words.get(name, ()))))
+    if shared:
+        rows.insert(0, f"- {', '.join(shared)}: [common](#common-fields)")
     return "\n".join([f"## {kind.__name__}", "", *rows])
 
 
