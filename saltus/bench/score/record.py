@@ -213,10 +213,9 @@ _HEAD = """\
 
 The record of every headline figure. `saltus score` measures the figures again, prints them beside
 this record and exits with status 1 if any became worse. `saltus score --record` writes this page
-and `score.yaml`, which has commit and date of each figure, and the bits of each run. ↓: less is
-better. ↑: more is better. Figures without an arrow must stay equal, or are not judged. Processor
-times, plans a second and times of solves are in the unit of two fixed loops, measured in the same
-minute, that stay in a core's own cache.
+and `score.yaml`, which has the origin of each figure and goal, and the bits of each run. ↓: less is
+better. ↑: more is better. Figures without an arrow must stay equal, or are not judged. Times of the
+processor, plans and solves are in the unit of two fixed loops, measured in the same minute.
 """
 
 
@@ -240,22 +239,28 @@ def history() -> list[Record]:
 
 
 def page(record: Record, earlier: Sequence[Record]) -> str:
-    """Markdown: a list for each group."""
+    """Markdown: a list for each group; figures whose names begin alike share a line."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for key, entry in record.items():
+        if not isinstance(entry.value, str):
+            values = [each[key].value for each in (*earlier, record) if key in each]
+            colon = ": " in entry.figure
+            end = entry.figure.rfind(", " if ", " in entry.figure else ": ") if colon else None
+            head, own = entry.figure[:end], entry.figure[end:].lstrip(",: ") if colon else ""
+            heads = groups.setdefault(entry.group, {})
+            heads.setdefault(head, []).append(f"{own} {_figure(entry, values)}".strip())
     lines = [_HEAD]
-    for group in dict.fromkeys(entry.group for entry in record.values()):
+    for group, heads in groups.items():
         lines.append(f"\n## {group.capitalize()}\n")
-        for key, entry in record.items():
-            if entry.group == group and not isinstance(entry.value, str):
-                values = [each[key].value for each in (*earlier, record) if key in each]
-                lines.append(_line(entry, values))
+        lines += [f"- {head}: {'; '.join(figures)}" for head, figures in heads.items()]
     return "\n".join(lines) + "\n"
 
 
-def _line(entry: Entry, values: Sequence[Value]) -> str:
-    goal = "" if entry.goal is None else f"; goal {shown(entry.goal)} ({entry.goal_from})"
+def _figure(entry: Entry, values: Sequence[Value]) -> str:
+    goal = "" if entry.goal is None else f", goal {shown(entry.goal)}"
     direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
     value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
-    return f"- {entry.figure}: **{value}**{goal} {spark(values)}"
+    return f"**{value}**{goal} {spark(values)}"
 
 
 def shown(value: Value) -> str:

@@ -69,8 +69,11 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
 
 def test_the_page_has_a_list_for_each_group_with_the_history_of_each_figure():
     before, now = {("cost", "tick"): entry(200.0)}, {("cost", "tick"): entry(100.0, goal=50.0)}
+    names = ("tick: a", "tick: a, b", "tick: a, c")
+    now |= {("cost", name): entry(1.0)._replace(figure=name) for name in names}
     text = page(now, [before])
-    assert "## Cost" in text and "- tick: **100 us ↓**; goal 50 () █▁" in text
+    assert "## Cost" in text and "- tick: **100 us ↓**, goal 50 █▁; a **1 us ↓** ▁\n" in text
+    assert "- tick: a: b **1 us ↓** ▁; c **1 us ↓** ▁\n" in text
     assert spark(["a"]) == "" and spark([1.0, 1.0]) == "▁"
 
 
