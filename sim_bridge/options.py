@@ -136,6 +136,9 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
 
     Attributes:
         address: where the server answers; empty: the engine's usual one here.
+        timeout: no effect: nothing replaces this server.
+        patience: how long an answer is waited for; then the run ends.
+        retry: no effect.
     """
 
     address: str = ""
