@@ -52,9 +52,9 @@ def pages() -> dict[str, str]:
 def start_page() -> str:
     """README.md, with its links as seen from docs/; files outside docs/ lose their link."""
     text = (ROOT / "README.md").read_text()
+    text = re.sub(r"\[([^\]]+)\]\((?!docs/|https?://)[^)]+\)", r"\1", text)
     text = text.replace("](docs/saltation.md#studies)", "](gallery.md)", 1)
-    text = text.replace("](docs/", "](")
-    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|CITATION\.cff)\)", r"\1", text)
+    return text.replace("](docs/", "](")
 
 
 def commands() -> str:

@@ -36,6 +36,8 @@ def test_generated_pages_have_every_command_and_study():
     pages = load(f"{ROOT}/docs/hooks.py:pages")()
     commands = {command.name for command in app.registered_commands}
     assert commands <= set(re.findall(r"^## ([\w-]+)$", pages["reference/commands.md"], re.M))
+    for target in re.findall(r"\]\(([^)#\s]+)", pages["index.md"]):
+        assert "://" in target or target in pages or (ROOT / "docs" / target).is_file(), target
     assert set(STUDIES) == set(re.findall(r"^## (\S+)$", pages["gallery.md"], re.M))
 
 
