@@ -45,7 +45,7 @@ class DrivenReference:
         return self.course.commands
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:
-        """The same: a start without feedback does as well (docs/design.md)."""
+        """The same: a start without feedback does as well."""
         return self
 
     def tilt(self, time: float) -> float:
