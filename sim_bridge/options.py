@@ -41,16 +41,12 @@ class ServerOptions(Options, frozen=True):
         address: where the server answers; on another machine it needs `key_file`.
         key_file: file of the server's public key, made by `saltus serve --key-file`; empty on
             loopback.
-        timeout: time in real time after which the local physics is asked.
-        patience: the same in lock step, and before the first answer.
-        retry: time from one look for a lost server to the next.
+        patience: how long an answer is waited for; then the run ends.
     """
 
     address: str = SERVER_ADDRESS
     key_file: str = ""
-    timeout: Wait = 0.03
     patience: Wait = 30.0
-    retry: Wait = 0.5
 
     def check(self) -> None:
         """Raise ValueError for times out of range and for what is no address."""
@@ -58,7 +54,21 @@ class ServerOptions(Options, frozen=True):
             raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
 
 
-class IsaacGymOptions(ServerOptions, frozen=True):
+class RolloutServerOptions(ServerOptions, frozen=True):
+    """Address of a server of rollouts, and the time after which the local physics is asked.
+
+    Attributes:
+        patience: time in lock step, and before the first answer, after which the local physics is
+            asked.
+        timeout: the same in real time.
+        retry: time from one look for a lost server to the next.
+    """
+
+    timeout: Wait = 0.03
+    retry: Wait = 0.5
+
+
+class IsaacGymOptions(RolloutServerOptions, frozen=True):
     """The same of Isaac Gym's server, which has a port of its own."""
 
     address: str = ISAAC_GYM_ADDRESS
@@ -136,9 +146,6 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
 
     Attributes:
         address: where the server answers; empty: the engine's usual one here.
-        timeout: no effect: nothing replaces this server.
-        patience: how long an answer is waited for; then the run ends.
-        retry: no effect.
     """
 
     address: str = ""

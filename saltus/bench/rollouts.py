@@ -23,7 +23,7 @@ from saltus.common.processes import cores, processor_name
 from saltus.common.timing import MS, take_turns_for
 from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
-from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
+from sim_bridge.options import ISAAC_GYM_ADDRESS, RolloutServerOptions, WarpOptions
 from sim_bridge.physics_client import PhysicsClient
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -107,7 +107,7 @@ def cpu_name() -> str:
 def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
     """MuJoCo on all cores, here and in a server on loopback: the same physics."""
     with ExitStack() as stack:
-        server = ServerOptions(stack.enter_context(server_child(threads=cores())))
+        server = RolloutServerOptions(stack.enter_context(server_child(threads=cores())))
         local, remote = _remote(server, horizon, "remote")
         stack.callback(remote.close)
         yield [
@@ -143,7 +143,7 @@ def isaac_gym(horizon: Horizon) -> Iterator[list[Engine]]:
     Raises:
         Unavailable: it does not.
     """
-    server = ServerOptions(ISAAC_GYM_ADDRESS)
+    server = RolloutServerOptions(ISAAC_GYM_ADDRESS)
     client = PhysicsClient(server, "isaacgym", PROBE_S)
     client.close()
     _, remote = _remote(server, horizon, "isaacgym")
@@ -154,7 +154,7 @@ def isaac_gym(horizon: Horizon) -> Iterator[list[Engine]]:
 
 
 def _remote(
-    server: ServerOptions, horizon: Horizon, kind: str
+    server: RolloutServerOptions, horizon: Horizon, kind: str
 ) -> tuple[ThreadedRollout, RemoteRollout]:
     """MuJoCo here, and a server's backend that falls back to it."""
     robot = load_robot("a1")

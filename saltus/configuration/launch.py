@@ -32,7 +32,7 @@ from saltus.configuration.planners import (
     EstimatorChoice,
     is_plugin,
 )
-from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
+from sim_bridge.options import IsaacGymOptions, RolloutServerOptions, SimulationOptions, WarpOptions
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.terrain_options import Terrain
 
@@ -439,7 +439,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     rollout: str = "mujoco"
     warp: WarpOptions = WarpOptions()
     isaacgym: IsaacGymOptions = IsaacGymOptions()
-    remote: ServerOptions = ServerOptions()
+    remote: RolloutServerOptions = RolloutServerOptions()
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
     hardware: HardwareOptions = HardwareOptions()
     emulator: EmulatorOptions = EmulatorOptions()

@@ -16,7 +16,7 @@ from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.plugins import load
 from saltus.launch.references import recorded_walk, reference_file
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _device(name: str, config: LaunchConfig) -> str:
         return open_device(config.warp.device).name
     from sim_bridge.physics_client import PhysicsClient
 
-    server: ServerOptions = getattr(config, name)
+    server: RolloutServerOptions = getattr(config, name)
     client = PhysicsClient(server, name, PROBE_S)
     client.close()
     return f"{client.info.backend} on {client.info.device} at {server.address}"

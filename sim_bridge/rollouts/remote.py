@@ -17,7 +17,7 @@ from runtime.histogram import LogHistogram
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import name_of, to_request
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.physics_client import PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -49,7 +49,7 @@ class RemoteRollout:
     """
 
     def __init__(
-        self, robot: Robot, server: ServerOptions, local: ThreadedRollout, period: float,
+        self, robot: Robot, server: RolloutServerOptions, local: ThreadedRollout, period: float,
         substeps: int, wait_s: float, name: str = "remote", ground: Ground | None = None,
         moves: bool = False,
     ) -> None:  # fmt: skip

@@ -14,7 +14,7 @@ from runtime.key_files import read_secret
 from saltation.hilqr import Policies
 from saltus.cli.main import run
 from saltus.serve import server_child
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
@@ -83,7 +83,7 @@ def test_a_child_with_keys_rolls_out_as_here(tmp_path):
         np.ones((6, 12)), (0.0, 0.5, 1.0),
     )  # fmt: skip
     with server_child(threads=2, key_file=tmp_path / "k") as address:
-        server = ServerOptions(address, str(tmp_path / "k.pub"), patience=PATIENCE_S)
+        server = RolloutServerOptions(address, str(tmp_path / "k.pub"), patience=PATIENCE_S)
         remote = RemoteRollout(A1, server, local, 0.01, 2, PATIENCE_S)
         found = remote.roll_out(STAND, policies)
         assert remote.statistics()["fallbacks"] == 0

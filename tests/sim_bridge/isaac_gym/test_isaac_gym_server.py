@@ -16,7 +16,7 @@ from robots.urdf import urdf_of
 from runtime import physics_messages as messages
 from runtime.key_files import make_key_files, public_file
 from sim_bridge.isaac_gym import server
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
@@ -126,7 +126,7 @@ def test_our_client_rolls_out_there(tmp_path, urdf):
     )  # fmt: skip
     try:
         assert "listens" in child.stderr.readline()
-        server_options = ServerOptions(address, str(public_file(key)), patience=PATIENCE_S)
+        server_options = RolloutServerOptions(address, str(public_file(key)), patience=PATIENCE_S)
         for period in (0.01, 0.02):
             local = ThreadedRollout(A1, 8, period, 2)
             asked = A1, server_options, local, period, 2, PATIENCE_S, "isaacgym"

@@ -9,7 +9,7 @@ from robots.terrain import Box, Grid, make_ground
 from runtime.physics_messages import GroundRequest, Refusal, ServerInfo
 from sim_bridge import ground_exchange
 from sim_bridge.ground_exchange import MOST_BOXES, MOST_CELLS, name_of, name_of_solids, to_request
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -63,7 +63,7 @@ def address(service):
 
 def connect(address, moves=True):
     local = ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS, ground=GROUND)
-    server = ServerOptions(address=address, patience=20.0)
+    server = RolloutServerOptions(address=address, patience=20.0)
     return RemoteRollout(A1, server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves)
 
 

@@ -24,7 +24,7 @@ from runtime.physics_messages import (
 )
 from runtime.wire import encode
 from sim_bridge import physics_client
-from sim_bridge.options import ServerOptions
+from sim_bridge.options import RolloutServerOptions
 from sim_bridge.physics_service import NOBODY
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -108,7 +108,7 @@ def script():
 
 
 def connect(address, wait_s=FOREVER_S, retry=0.02, **options):
-    server = ServerOptions(address=address, retry=retry, patience=PATIENCE_S, **options)
+    server = RolloutServerOptions(address=address, retry=retry, patience=PATIENCE_S, **options)
     return RemoteRollout(A1, server, StillRollout(HERE), PERIOD, SUBSTEPS, wait_s)
 
 
