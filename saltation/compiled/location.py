@@ -37,6 +37,7 @@ OFF = 0.1  # times the third divided difference: what a cubic may be off
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
 SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be longer
 SHORT, WINDOW = 3.0, 12.0  # points of the resolution that a window spans, at first and at most
+PARTS = 16.0  # points of the resolution, at least, in a step with a guard on edge
 FIRST_LEVEL, LAST_LEVEL = 2, 14  # of halvings of a window: at first, and at most
 MINIMUM_STEPS = 200
 CLEAR = 1e-6  # of the largest value so far: a guard above this is not looked at closely
@@ -164,6 +165,8 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
     g = Height(mode, e, power, 1.0)
+    if s.on_edge[e]:  # what it falls from may be as short as what it is entered behind
+        spacing = min(spacing, p.length / PARTS)
     low, length, how, g = _first_root(s, g, p, value, at.tolerance[e], spacing, high)
     return _locate(s, g, p, low, length, limits) if how == OK else length, how
 
@@ -172,9 +175,10 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
 def exit_length(s: CompiledSystem, mode, p: Piece, behind, at: Guards, spacing):
     """Length [s] of a step after which a guard that it is ``behind`` (transitions,) is positive.
 
-    The whole step if none is; the guards stand as ``at`` says at the start.
+    The whole step if none is; the guards stand as ``at`` says at the start. A guard that is left
+    for less than ``spacing`` [s], or a ``PARTS``-th of the step may be overlooked.
     """
-    first = p.length
+    first, spacing = p.length, min(spacing, p.length / PARTS)
     for e in range(len(behind)):
         if behind[e] and s.source[e] == mode:
             on_it = at.value[e] >= -at.tolerance[e]

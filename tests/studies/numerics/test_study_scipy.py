@@ -30,6 +30,7 @@ def test_random_systems_end_as_scipy_has_them():
         pytest.param(7, 1105, id="a narrow pulse"),
         pytest.param(1, 2028, id="a guard on edge that is positive for a short time"),
         pytest.param(1, 1623, id="a pulse that deceives the error estimate"),
+        pytest.param(0, 2010, id="a guard on edge that oscillates within the points of a step"),
         pytest.param(1, 3821, id="a guard that is met again just after its reset"),
     ],
 )
