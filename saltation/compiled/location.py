@@ -37,6 +37,7 @@ OFF = 0.1  # times the third divided difference: what a cubic may be off
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
 SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be longer
 SHORT, WINDOW = 3.0, 12.0  # points of the resolution that a window spans, at first and at most
+PARTS = 16.0  # points of the resolution, at least, in a step with a guard on edge
 FIRST_LEVEL, LAST_LEVEL = 2, 14  # of halvings of a window: at first, and at most
 MINIMUM_STEPS = 200
 CLEAR = 1e-6  # of the largest value so far: a guard above this is not looked at closely
@@ -126,13 +127,14 @@ class Height(NamedTuple):
     mode: int
     edge: int  # index of the transition
     power: int
+    sign: float  # 1, or -1 for the depth below the guard, -g(h) / h^power
 
 
 @inlined_kernel
 def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
     """``height_at`` with x, u, C and ``state`` of the piece, which loops take out of it once."""
     look_at(s, g.mode, p.time, x, u, C, h / p.span, h, state)
-    value = guard(s, g.edge, p.time + h, state, u)
+    value = g.sign * guard(s, g.edge, p.time + h, state, u)
     return value / h**g.power if g.power > 0 else value
 
 
@@ -148,7 +150,7 @@ def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
     if h == 0.0:
         h = EPSILON * p.length
     put(p.meeting, p.end if h == p.length else end_after(s, g.mode, p, h, limits))
-    value = guard(s, g.edge, p.time + h, p.meeting, p.input)
+    value = g.sign * guard(s, g.edge, p.time + h, p.meeting, p.input)
     return value / h**g.power if g.power > 0 else value
 
 
@@ -159,12 +161,43 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
     Only up to ``high`` seconds. ``how`` is OK for a crossing, with the state in ``p.meeting``,
     NO_MEETING, GRAZING or GUARD_NOT_FINITE.
     """
-    x, u, C, state = p.start, p.input, p.C, p.look
     power, value = _start(s, mode, e, p, at, high)
-    tolerance = at.tolerance[e]
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
-    g, windows = Height(mode, e, power), max(1, int(np.ceil(high / (WINDOW * spacing))))
+    g = Height(mode, e, power, 1.0)
+    if s.on_edge[e]:  # what it falls from may be as short as what it is entered behind
+        spacing = min(spacing, p.length / PARTS)
+    low, length, how, g = _first_root(s, g, p, value, at.tolerance[e], spacing, high)
+    return _locate(s, g, p, low, length, limits) if how == OK else length, how
+
+
+@kernel
+def exit_length(s: CompiledSystem, mode, p: Piece, behind, at: Guards, spacing):
+    """Length [s] of a step after which a guard that it is ``behind`` (transitions,) is positive.
+
+    The whole step if none is; the guards stand as ``at`` says at the start. A guard that is left
+    for less than ``spacing`` [s], or a ``PARTS``-th of the step may be overlooked.
+    """
+    first, spacing = p.length, min(spacing, p.length / PARTS)
+    for e in range(len(behind)):
+        if behind[e] and s.source[e] == mode:
+            on_it = at.value[e] >= -at.tolerance[e]
+            g = Height(mode, e, 1 if on_it else 0, -1.0)
+            depth = -at.rate[e] if on_it else -at.value[e]
+            _, length, how, _ = _first_root(s, g, p, depth, at.tolerance[e], spacing, first)
+            if how == OK:
+                first = length
+    return first
+
+
+@kernel
+def _first_root(s: CompiledSystem, g: Height, p: Piece, value, tolerance, spacing, high):
+    """First root of a height that has a value at h = 0: (above it, not above it, how, the height).
+
+    The last is the height whose sign was found: without the power, where that was far behind.
+    """
+    x, u, C, state = p.start, p.input, p.C, p.look
+    windows = max(1, int(np.ceil(high / (WINDOW * spacing))))
     # Looked at are parts k to k + 1 of ``parts``: windows, each halved ``level`` times.
     base = 0
     while base < FIRST_LEVEL and (windows << base) * SHORT * spacing < high:
@@ -183,7 +216,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
         below = np.int64(4)
         for i in range(3, 0, -1):
             if np.isnan(v[i]):
-                return h[i], GUARD_NOT_FINITE
+                return h[i], h[i], GUARD_NOT_FINITE, g
             if v[i] <= 0.0:
                 below = i
         turn, depth, off = _turn_of_cubic(v, below)
@@ -201,18 +234,18 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
             at, depth = _minimum(s, g, p, low, h[min(below, 3)])
             lowest = depth * at**g.power
             if lowest < -tolerance or (depth <= 0.0 and g.power > 0):
-                return _locate(s, g, p, low, at, limits), OK
+                return low, at, OK, g
             near = lowest <= tolerance < 0.5 * peak * end**g.power
-            if near and low < at < end:
-                return at, GRAZING
+            if near and low < at < end and g.sign > 0.0:
+                return at, at, GRAZING, g
         if below < 4:
-            return _locate(s, g, p, h[below - 1], h[below], limits), OK
+            return h[below - 1], h[below], OK, g
         low, at_low, k = end, v[3], k + 1
         while level > (0 if smooth else base) and k % 2 == 0:
             level, parts, k = level - 1, parts // 2, k // 2
         if level <= base and g.power > 0:
-            g, at_low = Height(mode, e, 0), at_low * end**g.power
-    return 0.0, NO_MEETING
+            g, at_low = Height(g.mode, g.edge, 0, g.sign), at_low * end**g.power
+    return 0.0, 0.0, NO_MEETING, g
 
 
 @kernel
@@ -231,12 +264,12 @@ def _start(s: CompiledSystem, mode, e, p: Piece, at: Guards, high):
     if trend == RISES:
         return 1, at.rate[e]
     near = 1e-3 * high
-    value = height_at(s, Height(mode, e, 2), p, near)
+    value = height_at(s, Height(mode, e, 2, 1.0), p, near)
     if value > 0.0:
         return 2, value
     if before > 0.0:
         return 0, before
-    last = height_at(s, Height(mode, e, 0), p, high)
+    last = height_at(s, Height(mode, e, 0, 1.0), p, high)
     if last >= -tolerance:
         return -1, before
     return -2, before

@@ -34,7 +34,7 @@ from saltation.kernels import inlined_kernel, kernel, unlocked_kernel
 from saltation.systems import Array
 
 ROUNDING = 100.0  # times the rounding that was found: what is allowed from then on
-DEFECT = 1e3  # times the tolerance: a step whose dense output defies the flow by more is unresolved
+DEFECT = 1e2  # times the tolerance: a step whose dense output defies the flow by more is unresolved
 
 
 class Piece(NamedTuple):

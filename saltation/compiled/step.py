@@ -31,11 +31,10 @@ from saltation.compiled.location import (
     IS_CLEAR,
     SLOWEST,
     Guards,
-    Height,
+    exit_length,
     first_meeting,
     guard_rate,
     guards_unseen,
-    height_at,
     look_around,
 )
 from saltation.compiled.piece import (
@@ -50,7 +49,6 @@ from saltation.compiled.runge_kutta import DEGREE, finite, first_step
 from saltation.compiled.tables import CompiledSystem
 from saltation.kernels import inlined_kernel, kernel
 
-SAMPLES = 16  # points of a step at which a guard that it starts behind is looked at
 WINDOW = 1e-4  # of a simulation: events in it are counted for Zeno behaviour
 STEP = -1  # of integration, in place of a transition's index in a log
 
@@ -123,23 +121,6 @@ def fired_at_once(s: CompiledSystem, mode, t, h, g: Guards):
             if g.value[e] < -g.tolerance[e] or (g.trend[e] == FALLS and g.value[e] <= soon):
                 return e
     return -1
-
-
-@kernel
-def exit_length(s: CompiledSystem, mode, p: Piece, behind):
-    """Length [s] of a step after which a guard that it is ``behind`` (transitions,) is positive.
-
-    The whole step if none is. A guard that is left for less than a ``SAMPLES``-th of the step may
-    be overlooked: it then counts as not left, to the end of the step.
-    """
-    if np.any(behind):
-        for i in range(1, SAMPLES):
-            length = p.length * i / SAMPLES
-            for e in range(len(behind)):
-                if behind[e] and s.source[e] == mode:
-                    if height_at(s, Height(mode, e, 0), p, length) > 0.0:
-                        return length
-    return p.length
 
 
 @kernel
@@ -256,7 +237,7 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
         return -1, -1, NOT_FINITE
     if following == 0.0:
         return -1, -1, TOO_STIFF
-    length = exit_length(s, mode, whole, g.behind)
+    length = exit_length(s, mode, whole, g.behind, g, spacing)
     if length < whole.length:  # a step that ends before the guard
         c.clock[NEXT] = length
         return -1, -1, OK

@@ -60,6 +60,21 @@ def test_a_guard_on_edge_waits_for_the_next_fall(way):
         assert [event.time for event in run.events] == approx([time])
 
 
+def test_a_guard_on_edge_that_is_positive_for_a_short_time():
+    """The tip of a wave, for a 67th of a run of three periods that is one step in closed form."""
+
+    def solution(t, x, u, h):
+        c, s = np.cos(h), np.sin(h)
+        return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
+
+    mode = sa.Mode("swing", 2, 0, swing, flow_map=sa.FlowMap(solution))
+    tip = sa.Transition.continuous(1, 2, lambda t, x, u: x[0] - 0.99, name="tip", on="edge")
+    back = sa.Transition.continuous(2, 1, height, name="back", on="edge")
+    run = sa.simulate(sa.System({1: mode, 2: mode}, [tip, back]), 1, [0.0, 1.0], 6 * np.pi)
+    times = [[np.pi - np.arcsin(0.99) + turn, np.pi + turn] for turn in 2 * np.pi * np.arange(3)]
+    assert [event.time for event in run.events] == approx(np.ravel(times), abs=1e-9)
+
+
 def test_a_guard_behind_which_a_mode_is_entered_is_named():
     def under(t, x, u):
         return x - 2.0

@@ -81,6 +81,16 @@ def test_a_gust_of_50_ms_in_a_fall(way):
     assert run.final_state[0] == approx(20.0 - 4.9 * 1.9**2 + lifted, abs=1e-8)
 
 
+def test_a_pulse_that_deceives_the_error_estimate():
+    """A step over it was 16 times the tolerance off."""
+
+    def flow(t, x, u):
+        return np.array([2.0 + np.exp(-(((t - 0.57) / 0.06) ** 2))])
+
+    run = simulate(one_mode(1, flow), FLIGHT, [0.5], 1.0, options=SimulationOptions(rtol=1e-6))
+    assert run.final_state[0] == approx(2.5 + 0.06 * np.sqrt(np.pi), rel=3e-6)
+
+
 def fall(t, x, u):
     return np.array([x[1], -9.8, 0.0])
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from saltation.compiled.calls import guard, has_solution, rate
 from saltation.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
-from saltation.compiled.location import guard_rate, guards_unseen, look_around
+from saltation.compiled.location import exit_length, guard_rate, guards_unseen, look_around
 from saltation.compiled.piece import cut, obeys_flow, take_piece
 from saltation.compiled.runge_kutta import finite
-from saltation.compiled.step import earliest, exit_length, resting
+from saltation.compiled.step import earliest, resting
 from saltation.compiled.tables import CompiledSystem
 from saltation.kernels import kernel
 
@@ -143,10 +143,10 @@ def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
         p, h = piece_of_flow(s, mode, t, x, u, min(h, left), spacing, limits)
         if not finite(p.end):
             return p.end, t, -1, NOT_FINITE, longest
-        length = exit_length(s, mode, p, inactive)
+        look_around(s, mode, t, x, u, p.length, limits, g)
+        length = exit_length(s, mode, p, inactive, g, spacing)
         if length < p.length:
             p = cut(s, mode, p, length, limits)
-        look_around(s, mode, t, x, u, p.length, limits, g)
         p, e, status, _ = earliest(s, mode, p, spacing, limits, g)
         x, t = p.end, end if e < 0 and p.length == left else t + p.length
         longest = max(longest, p.length)

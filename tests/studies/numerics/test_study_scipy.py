@@ -28,10 +28,18 @@ def test_random_systems_end_as_scipy_has_them():
         pytest.param(5, 126, id="a reset onto its own guard, inside two others"),
         pytest.param(5, 756, id="the same, after other events"),
         pytest.param(7, 1105, id="a narrow pulse"),
+        pytest.param(1, 2028, id="a guard on edge that is positive for a short time"),
+        pytest.param(1, 1623, id="a pulse that deceives the error estimate"),
+        pytest.param(0, 2010, id="a guard on edge that oscillates within the points of a step"),
+        pytest.param(1, 3821, id="a guard that is met again just after its reset"),
     ],
 )
 def test_systems_that_disagreed_once(seed, trial):
     assert compare(seed, trial).verdict in ("agrees", "ended early")
+
+
+def test_where_events_accumulate_only_a_tolerance_says_how_many_there_are():
+    assert compare(0, 746).verdict == "sensitive"
 
 
 @pytest.mark.parametrize(
