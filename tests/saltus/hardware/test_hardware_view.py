@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -84,22 +85,12 @@ def test_commands_carry_the_robots_header_once_it_is_known():
 
 
 def test_nobody_answers(capsys):
-    with EarsOpenFor() as robot:
+    with closing(EarsOpen()) as robot:
         status = read_only(robot, "--set", "hardware.connect_timeout_s=0.2")
     out, err = capsys.readouterr()
     assert status == 1 and out == ""
     assert "no answer from 127.0.0.1" in err.splitlines()[-1]
     assert "saltus launch emulator" in err.splitlines()[-1]
-
-
-class EarsOpenFor(EarsOpen):
-    """A robot that hears and says nothing."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 @pytest.mark.realtime
