@@ -34,6 +34,7 @@ from saltus.launch.hardware import read_passes
 from tests.a1 import A1, WIRE, state_frame
 from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot
 from tests.saltus.hardware.test_hardware_view import assert_limp
+from tests.tables import table
 
 OPTIONS = HardwareOptions()
 NAMES = [name for name, _, _ in judges_of(A1)]
@@ -87,15 +88,15 @@ def test_nobody_answers(quick, capsys):
     assert found["measured"]["tick_unit_s"] is None and found["measured"]["header"] is None
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ("moon", "a1 | emulator | sim"),
-    ("sim", "real robot | saltus doctor a1 | simulated"),
-    ("a1-emulated", "real robot | emulated"),
-    ("--set duration=3", "doctor a1"),
-    ("a1 --set hardware.tick_units=3", "tick_units | tick_unit_s"),
-    ("a1 --set hardware.link.robot_address=robot", "robot_address | 192.168.123.10"),
-    ("a1 --set hardware.link.local_address=203.0.113.1", "cannot listen"),
-])  # fmt: skip
+@pytest.mark.parametrize("arguments, words", table("""
+    moon => a1 | emulator | sim
+    sim => real robot | saltus doctor a1 | simulated
+    a1-emulated => real robot | emulated
+    --set duration=3 => doctor a1
+    a1 --set hardware.tick_units=3 => tick_units | tick_unit_s
+    a1 --set hardware.link.robot_address=robot => robot_address | 192.168.123.10
+    a1 --set hardware.link.local_address=203.0.113.1 => cannot listen
+"""))  # fmt: skip
 def test_a_bad_request_is_one_line(refuses, arguments, words):
     refuses("doctor " + arguments, words)
 
@@ -130,7 +131,10 @@ class Nowhere:
         pass
 
 
-def made_up(state=None, silences=Silences(0.03, 0.035, True), **header):
+BRAKES = Silences(0.03, 0.035, True)
+
+
+def made_up(state=None, silences=BRAKES, **header):
     """A survey of a robot that is always in one state."""
     state = state or lying()
     exchange = Exchange(WIRE, OPTIONS, Nowhere())
