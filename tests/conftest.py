@@ -6,6 +6,7 @@
 import gc
 import os
 import resource
+import shlex
 import signal
 import sys
 from contextlib import contextmanager
@@ -85,3 +86,18 @@ def refused(capsys):
         return line
 
     return refuse
+
+
+@pytest.fixture
+def refuses(refused):
+    """Check that a command, as a shell reads it, is refused in a line with all `words`.
+
+    They stand in one text, with " | " between them.
+    """
+
+    def check(command, words):
+        line = refused(*shlex.split(command))
+        assert all(word in line for word in words.split(" | ")), line
+        return line
+
+    return check

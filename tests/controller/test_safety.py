@@ -7,9 +7,8 @@ from numpy.testing import assert_array_equal
 from pytest import approx
 
 from controller.plan_function import PlanFunction
-from controller.safety import Reason
 from controller.track_kernel import tilt
-from robots.rotations import exp3, quaternion_from_rotation
+from robots.rotations import exp3, quaternion_from_rotation, tilt_of
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
@@ -32,21 +31,21 @@ def counted(tracker, estimate, reading, now):
 
 
 def said(reason):
-    return set() if reason is Reason.OK else {reason.value}
+    return {reason} - {"ok"}
 
 
 @pytest.mark.parametrize(
     "change, now, reason",
     [
-        ({}, 0.01, Reason.OK),
-        ({}, 0.02 + 1e-9, Reason.ESTIMATE_OLD),
-        ({"time": float("nan")}, 0.0, Reason.ESTIMATE_OLD),
-        ({"status": "degraded"}, 0.01, Reason.OK),
-        ({"status": "degraded"}, 0.02 + 1e-9, Reason.ESTIMATE_OLD),
-        ({"status": "diverged"}, 0.0, Reason.ESTIMATE_DIVERGED),
-        ({"status": "starting"}, 0.0, Reason.ESTIMATE_STARTING),
-        ({"v": np.full(18, np.inf)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
-        ({"q": np.zeros(19)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
+        ({}, 0.01, "ok"),
+        ({}, 0.02 + 1e-9, "estimate_old"),
+        ({"time": float("nan")}, 0.0, "estimate_old"),
+        ({"status": "degraded"}, 0.01, "ok"),
+        ({"status": "degraded"}, 0.02 + 1e-9, "estimate_old"),
+        ({"status": "diverged"}, 0.0, "estimate_diverged"),
+        ({"status": "starting"}, 0.0, "estimate_starting"),
+        ({"v": np.full(18, np.inf)}, 0.0, "estimate_not_finite"),
+        ({"q": np.zeros(19)}, 0.0, "estimate_not_finite"),
     ],
 )
 def test_estimates(tracker, change, now, reason):
@@ -61,14 +60,14 @@ def off(values, slot, by):
     return out
 
 
-ENCODERS, GYROSCOPE = Reason.ESTIMATE_CONTRADICTS_ENCODERS, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
+ENCODERS, GYROSCOPE = "estimate_contradicts_encoders", "estimate_contradicts_gyroscope"
 READ = [  # a number of the estimate that is off; when it was made [s]; verdict, where it is ok
-    ("q", 9, 0.29, 0.0, Reason.OK), ("q", 9, -0.31, 0.0, ENCODERS),
-    ("q", 9, 0.4, -0.006, Reason.OK),  # joints travel 21 rad/s at most
-    ("q", 9, 0.4, 0.006, Reason.OK), ("q", 9, 0.4, -0.004, ENCODERS),
-    ("v", 4, 3.9, 0.0, Reason.OK), ("v", 4, -4.1, 0.0, GYROSCOPE),
-    ("v", 4, 6.0, -0.005, Reason.OK), ("v", 4, 6.0, -0.003, GYROSCOPE),
-    ("v", 1, 7.9, 0.0, Reason.OK), ("v", 1, -8.1, 0.0, Reason.ESTIMATE_TOO_FAST),
+    ("q", 9, 0.29, 0.0, "ok"), ("q", 9, -0.31, 0.0, ENCODERS),
+    ("q", 9, 0.4, -0.006, "ok"),  # joints travel 21 rad/s at most
+    ("q", 9, 0.4, 0.006, "ok"), ("q", 9, 0.4, -0.004, ENCODERS),
+    ("v", 4, 3.9, 0.0, "ok"), ("v", 4, -4.1, 0.0, GYROSCOPE),
+    ("v", 4, 6.0, -0.005, "ok"), ("v", 4, 6.0, -0.003, GYROSCOPE),
+    ("v", 1, 7.9, 0.0, "ok"), ("v", 1, -8.1, 0.0, "estimate_too_fast"),
 ]  # fmt: skip
 
 
@@ -77,7 +76,7 @@ def test_estimates_against_the_newest_reading(tracker, field, slot, by, time, re
     wrong = off({"q": Q, "v": V}[field], slot, by)
     told = replace(estimate(0, Q, V), time=time, **{field: wrong})
     degraded = replace(told, status="degraded")  # it leaves a sensor out
-    fast = reason if reason is Reason.ESTIMATE_TOO_FAST else Reason.OK
+    fast = reason if reason == "estimate_too_fast" else "ok"
     assert counted(tracker, degraded, reading(0, Q, V), 0.0) == said(fast)
     assert counted(tracker, told, reading(0, Q, V), 0.0) == said(reason)
 
@@ -86,7 +85,7 @@ def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(tracker)
     for tick in range(20):
         tracker.remember(reading(tick, Q, off(V, 5, float(tick))))
     newest = reading(19, Q, off(V, 5, 19.0))
-    for turn, reason in ((8.0, Reason.OK), (12.1, GYROSCOPE)):
+    for turn, reason in ((8.0, "ok"), (12.1, GYROSCOPE)):
         told = estimate(8, Q, off(V, 5, turn))
         assert counted(tracker, told, newest, 0.019) == said(reason)
 
@@ -94,22 +93,22 @@ def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(tracker)
 @pytest.mark.parametrize(
     "field, slot, most, reason",
     [
-        ("states_q", 2, 2.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_q", 8, A1.legs.upper[1] + 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_q", 9, A1.legs.lower[2] - 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_v", 1, 10.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_v", 3, -40.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_v", 17, 150.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("inputs", 5, -100.5, Reason.PLAN_INPUTS_OUT_OF_BOUNDS),
-        ("gains", 30, 1e5, Reason.PLAN_GAINS_OUT_OF_BOUNDS),
+        ("states_q", 2, 2.0, "plan_states_out_of_bounds"),
+        ("states_q", 8, A1.legs.upper[1] + 1.0, "plan_states_out_of_bounds"),
+        ("states_q", 9, A1.legs.lower[2] - 1.0, "plan_states_out_of_bounds"),
+        ("states_v", 1, 10.0, "plan_states_out_of_bounds"),
+        ("states_v", 3, -40.0, "plan_states_out_of_bounds"),
+        ("states_v", 17, 150.0, "plan_states_out_of_bounds"),
+        ("inputs", 5, -100.5, "plan_inputs_out_of_bounds"),
+        ("gains", 30, 1e5, "plan_gains_out_of_bounds"),
     ],
 )
 @pytest.mark.parametrize("knot", [0, -1])
 def test_plans_out_of_bounds(gate, field, slot, most, reason, knot):
-    for factor, expected in ((0.999, Reason.OK), (1.001, reason)):
+    for factor, expected in ((0.999, "ok"), (1.001, reason)):
         p = plan()
         getattr(p, field)[knot][..., slot] = factor * most
-        assert gate.judge_plan(p, PlanFunction(p), 0.0) is expected
+        assert gate.judge_plan(p, PlanFunction(p), 0.0) == expected
 
 
 def test_nothing_of_a_walk_that_is_pushed_is_refused():
@@ -125,7 +124,7 @@ def test_nothing_of_a_walk_that_is_pushed_is_refused():
 def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     heading = exp3(np.array([0.0, 0.0, 1.3]))
     quaternion = quaternion_from_rotation(heading @ exp3(angle * np.array([0.6, 0.8, 0.0])))
-    assert tilt(quaternion) == approx(angle, abs=1e-7)
+    assert tilt(quaternion) == approx(angle, abs=1e-7) == tilt_of(quaternion)
 
 
 def over(angle):
@@ -144,7 +143,7 @@ def falls(tracker, angle, start, status=None):
     for k in range(start, start + 20):
         told = None if status is None else estimate(k, Q, V, status)
         found |= counted(tracker, told, reading(k, over(angle), V), 1e-3 * k)
-    return Reason.TILTED.value in found
+    return "tilted" in found
 
 
 def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(tracker):
@@ -181,7 +180,7 @@ def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(tracke
 @pytest.mark.parametrize("angle", [-0.1, 3.2, np.nan, np.inf])
 def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate, angle):
     bad = tilting(angle)
-    assert gate.judge_plan(bad, PlanFunction(bad), 0.0) is Reason.PLAN_NOT_FINITE
+    assert gate.judge_plan(bad, PlanFunction(bad), 0.0) == "plan_not_finite"
 
 
 @pytest.mark.parametrize("value", [A1.stand[2] + 0.1, np.nan, 10.0])

@@ -14,6 +14,7 @@ from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
 from tests.controller import tracker_messages
+from tests.tables import yaml_table
 
 TURN = PlanarPose(1000.0, -300.0, 2.5)
 
@@ -60,17 +61,18 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     assert back.yaw == approx(-TURN.yaw)
 
 
-@pytest.mark.parametrize(
-    "pose, accepted",
-    [
-        (PlanarPose(), True), (PlanarPose(0.5, 0.5, 0.5), True), (PlanarPose(yaw=1.57), False),
-        (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("pose, accepted", yaml_table("""
+    [0, 0, 0] => true
+    [0.5, 0.5, 0.5] => true
+    [0, 0, 1.57] => false
+    [0, 0, -3.1] => false
+    [2, 0, 0] => false
+    [0, -2, 0] => false
+"""))  # fmt: skip
 def test_a_first_plan_that_leads_away_is_refused(pose, accepted):
     assert SafetyGateOptions().first_plan_turn == 0.7
     tracker, estimate = Tracker(TrackerOptions(), A1), standing(TURN)
-    leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
+    leads = TURN.to_world(PlanarPose(*pose).to_world(TURN.to_local(estimate.q)))
     reading = tracker_messages.reading(0, estimate.q, estimate.v)
     command = tracker.command(estimate, plan_of(leads), 0.0, reading)
     assert command.reason == ("" if accepted else "first_plan_leads_away")

@@ -9,6 +9,7 @@ from robots.pinocchio_model import foot_frame_ids
 from robots.state import integrate
 from tests.a1 import A1, STAND
 from tests.refusals import refusal
+from tests.tables import yaml_table
 
 
 def _point(model, q, foot, offset):
@@ -46,17 +47,14 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
     assert M @ (fast - slow) == approx(forces[1], abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    "change, feet, says",
-    [
-        ({}, (), "no foot is in contact"),
-        ({}, ("FR", "FX"), "'FX'; name FR, FL, RR, RL"),
-        ({}, ("FR", "FR"), "named twice"),
-        ({6: 2.0}, ("FR",), "quaternion has length 2"),
-        ({8: np.nan}, ("FR",), "19 finite numbers"),
-        ({9: 0.0}, ("FL", "FR"), "leg FR (hip 0.000"),
-    ],
-)
+@pytest.mark.parametrize("change, feet, says", yaml_table("""
+    {} => [] => no foot is in contact
+    {} => [FR, FX] => "'FX'; name FR, FL, RR, RL"
+    {} => [FR, FR] => named twice
+    {6: 2.0} => [FR] => quaternion has length 2
+    {8: .nan} => [FR] => 19 finite numbers
+    {9: 0.0} => [FL, FR] => leg FR (hip 0.000
+"""))  # fmt: skip
 def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     q = STAND.copy()
     for place, value in change.items():

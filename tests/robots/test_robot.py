@@ -18,6 +18,7 @@ from saltus.configuration.launch import load_launch
 from saltus.robot_check import check_robot
 from tests.a1 import A1
 from tests.refusals import refusal
+from tests.tables import table
 
 FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: model.xml\n"
 OURS = ("FR", "FL", "RR", "RL")
@@ -69,67 +70,71 @@ def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
     assert_allclose(*matrices, atol=1e-9)
 
 
-@pytest.mark.parametrize("old, new, says", [
-    ("", "", "cannot be read"),
-    ('<freejoint name="root"/>', "", "free joint"),
-    ('<joint name="FR_calf_joint" class="calf"/>', "<joint type='slide' name='FR_calf_joint'/>",
-     "4 legs of 3"),
-    ('class="hip"><joint axis="1 0 0"', 'class="hip"><joint axis="0 0 1"', "turns about x"),
-    ('<geom name="FR_foot" class="foot"/>', "", "has no foot"),
-    ("<mujoco", "<robot", "XML"),
-    ("<asset>", "<asset><mesh file='none.stl'/>", "none.stl"),
-    ('type="sphere" size="0.02"', 'type="capsule" size="0.02 0.02"', "has no foot"),
-    ('class="foot"/>', 'class="foot"/><geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.1"/>',
-     "reaches below its lowest sphere"),
-    ('armature="0.01"', 'armature="0.01" stiffness="5"', "has springs"),
-    ("<sensor>", "<tendon><fixed><joint joint='FR_calf_joint' coef='1'/></fixed></tendon><sensor>",
-     "has tendons"),
-    ("<sensor>", "<equality><joint joint1='FR_calf_joint' joint2='RR_calf_joint'/></equality>"
-     "<sensor>", "has equality"),
-    ('<body name="imu" pos="0 0 0">', '<body name="imu"><joint type="slide"/>', "no other joint"),
-    ("<worldbody>", "<worldbody><body><freejoint/><geom size='1' density='1'/></body>", "2 free"),
-    ('_calf" pos="0 0 -0.2">', '_calf" pos="0 0 0.2">', "straight down"),
-])  # fmt: skip
+@pytest.mark.parametrize("old, new, says", table("""
+    <freejoint name="root"/> => <!-- --> => free joint
+    <joint name="FR_calf_joint" class="calf"/> => <joint type="slide" name="FR_calf_joint"/> \
+        => 4 legs of 3
+    class="hip"><joint axis="1 0 0" => class="hip"><joint axis="0 0 1" => turns about x
+    <geom name="FR_foot" class="foot"/> => <!-- --> => has no foot
+    <mujoco => <robot => XML
+    <asset> => <asset><mesh file="none.stl"/> => none.stl
+    type="sphere" size="0.02" => type="capsule" size="0.02 0.02" => has no foot
+    class="foot"/> \
+        => class="foot"/><geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.1"/> \
+        => reaches below its lowest sphere
+    armature="0.01" => armature="0.01" stiffness="5" => has springs
+    <sensor> \
+        => <tendon><fixed><joint joint="FR_calf_joint" coef="1"/></fixed></tendon><sensor> \
+        => has tendons
+    <sensor> \
+        => <equality><joint joint1="FR_calf_joint" joint2="RR_calf_joint"/></equality><sensor> \
+        => has equality
+    <body name="imu" pos="0 0 0"> => <body name="imu"><joint type="slide"/> => no other joint
+    <worldbody> => <worldbody><body><freejoint/><geom size="1" density="1"/></body> => 2 free
+    _calf" pos="0 0 -0.2"> => _calf" pos="0 0 0.2"> => straight down
+"""))  # fmt: skip
 def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new, says):
-    text = A1.mjcf.replace(old, new) if old else A1.mjcf
-    if not old:
-        (tmp_path / "robot.yaml").write_text(FILE)
-        assert says in refusal(RobotError, load_robot, str(tmp_path))
-        return
+    text = A1.mjcf.replace(old, new)
     assert text != A1.mjcf
     text = text.replace("FL_hip_joint", "left_joint")  # not ours as it is
     assert says in refusal(RobotError, robot_in, tmp_path, text)
 
 
-@pytest.mark.parametrize("file, says", [
-    (FILE.replace("0.8", "8"), "thigh_joint at 8 rad is outside its range"),
-    (FILE.replace("[0, 0.8, -1.6]", "[0, 0.8]"), "2 numbers"),
-    (FILE.replace("21", "-1"), "above 0"),
-    (FILE.replace("0.8", ".nan"), "finite"),
-    (FILE + "corner_speed: 0\n", "above 0"),
-    (FILE + "corner_speed: 21\n", "less than velocity_limit"),
-    (FILE + "body: [[0, 0, .nan], [1, 1, 1]]\n", "opposite corners"),
-    ("", "robot.yaml"),
-    (FILE + "legs: 5\n", "legs"),
-    ("a: [", "robot.yaml"),
-])  # fmt: skip
-def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
-    assert says in refusal(RobotError, robot_in, tmp_path, A1.mjcf, file)
+@pytest.mark.parametrize("file, says", [("", "robot.yaml"), (FILE, "cannot be read")])
+def test_a_folder_that_holds_nothing_is_refused_by_its_file(tmp_path, file, says):
+    (tmp_path / "robot.yaml").write_text(file)
+    assert says in refusal(RobotError, load_robot, str(tmp_path))
 
 
-@pytest.mark.parametrize("old, new, limit", [
-    ('gear="1"', 'gear="-3"', 100.5),
-    ('ctrlrange="-33.5 33.5"', 'ctrlrange="-7 5"', 5.0),
-    ('<joint armature', '<joint actuatorfrcrange="-9 12" armature', 9.0),
-    ('<motor name="FR_hip"', '<position kp="50" ctrlrange="-1 1" name="FR_hip"', 50.0),
-])  # fmt: skip
+@pytest.mark.parametrize("line, says", table("""
+    stand: [0, 8, -1.6] => thigh_joint at 8 rad is outside its range
+    stand: [0, 0.8] => 2 numbers
+    velocity_limit: -1 => above 0
+    stand: [0, .nan, -1.6] => finite
+    corner_speed: 0 => above 0
+    corner_speed: 21 => less than velocity_limit
+    body: [[0, 0, .nan], [1, 1, 1]] => opposite corners
+    legs: 5 => legs
+    a: [ => robot.yaml
+"""))  # fmt: skip
+def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, line, says):
+    others = [each for each in FILE.splitlines() if each.split(":")[0] != line.split(":")[0]]
+    assert says in refusal(RobotError, robot_in, tmp_path, A1.mjcf, "\n".join([*others, line]))
+
+
+@pytest.mark.parametrize("old, new, limit", table("""
+    gear="1" => gear="-3" => 100.5
+    ctrlrange="-33.5 33.5" => ctrlrange="-7 5" => 5
+    <joint armature => <joint actuatorfrcrange="-9 12" armature => 9
+    <motor name="FR_hip" => <position kp="50" ctrlrange="-1 1" name="FR_hip" => 50
+"""))  # fmt: skip
 def test_the_torque_limit_is_at_the_joint_and_of_both_signs(tmp_path, old, new, limit):
     model = A1.mjcf.replace(old, new)
     if "position" in new:  # whose control is an angle
         model = model.replace(
             'joint="FR_hip_joint"/>', 'joint="FR_hip_joint" forcerange="-50 60"/>'
         )
-    assert robot_in(tmp_path, model).torque_limit[0] == limit
+    assert robot_in(tmp_path, model).torque_limit[0] == float(limit)
 
 
 def test_a_torque_limit_of_the_file_is_the_models(tmp_path):
@@ -157,14 +162,14 @@ def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
     assert_allclose(foot_positions_in_base(robot.legs, robot.stand), seen, atol=1e-12)
 
 
-@pytest.mark.parametrize("defaults, says", [
-    ("{hilqrr: 1}", "unknown key 'hilqrr'"),
-    ("{duration: long}", "at duration"),
-    ("{perturbations: 7}", "at perturbations"),
-    ("{connection: real}", "connection is for the launch"),
-    ("{robot: a1}", "robot is for the launch"),
-    ("[1]", "defaults"),
-])  # fmt: skip
+@pytest.mark.parametrize("defaults, says", table("""
+    {hilqrr: 1} => unknown key 'hilqrr'
+    {duration: long} => at duration
+    {perturbations: 7} => at perturbations
+    {connection: real} => connection is for the launch
+    {robot: a1} => robot is for the launch
+    [1] => defaults
+"""))  # fmt: skip
 def test_defaults_are_blamed_on_the_robots_file(tmp_path, defaults, says):
     (tmp_path / "robot.yaml").write_text(FILE + f"defaults: {defaults}\n")
     line = refusal(BadRequest, load_launch, "stand", [f"robot={tmp_path}"])

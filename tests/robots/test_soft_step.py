@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+import yaml
 from scipy.optimize import brentq
 
 from robots.conventions import FOOT_NAMES
@@ -18,11 +19,11 @@ from tests.differences import slopes
 # Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at
 # 1e-5), and MuJoCo's rounding over eps (1e-8 to 2e-7 at 1e-7).
 EPS = 1e-6
-SIGMOIDS = {  # d_0, d_width, width, midpoint, power
-    "as it is": (0.9, 0.95, 0.001, 0.5, 2.0),
-    "straight": (0.8, 0.96, 0.003, 0.5, 1.0),
-    "early": (0.7, 0.95, 0.004, 0.3, 3.0),
-}
+SIGMOIDS = yaml.safe_load("""  # d_0, d_width, width, midpoint, power
+as it is: [0.9, 0.95, 0.001, 0.5, 2]
+straight: [0.8, 0.96, 0.003, 0.5, 1]
+early: [0.7, 0.95, 0.004, 0.3, 3]
+""")
 
 
 class Physics:
@@ -107,15 +108,15 @@ def disturbed(seed, height=0.0, sideways=0.0, beyond=0.0):
     return x, 4.0 * rng.normal(size=12)
 
 
-SITUATIONS = {
-    "flight": {"height": 0.1},
-    "feet on the ground": {},
-    "feet half a millimetre in the ground": {"height": 0.0025},  # where impedance changes
-    "feet that slide": {"sideways": 0.7},
-    "a joint just beyond its limit": {"beyond": 0.0004},
-    "a joint beyond its limit": {"beyond": 0.002},
-    "a joint beyond its limit in flight": {"height": 0.1, "beyond": 0.004},
-}
+SITUATIONS = yaml.safe_load("""
+flight: {height: 0.1}
+feet on the ground: {}
+feet half a millimetre in the ground: {height: 0.0025}  # where impedance changes
+feet that slide: {sideways: 0.7}
+a joint just beyond its limit: {beyond: 0.0004}
+a joint beyond its limit: {beyond: 0.002}
+a joint beyond its limit in flight: {height: 0.1, beyond: 0.004}
+""")
 
 
 @pytest.mark.parametrize("dt", [0.005, 0.01])

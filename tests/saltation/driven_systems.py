@@ -53,6 +53,14 @@ def fall(t, x, u):
     return np.array([x[1], -9.8])
 
 
+def swing(t, x, u):
+    return np.array([x[1], -x[0]])
+
+
+def stay(t, x, u):
+    return x.copy()
+
+
 def height(t, x, u):
     return x[0]
 

@@ -17,6 +17,7 @@ from saltation.systems import Mode, System, Transition
 from studies.kong.systems.constant_flow import constant_flow
 from studies.kong.systems.pendulum import pendulum
 from tests.saltation.compiled_functions import without_closed_forms
+from tests.saltation.driven_systems import fall, height
 
 NONE = np.zeros(0)
 REST = np.zeros(1)
@@ -56,9 +57,9 @@ def test_results_do_not_depend_on_threads():
 
 def falling_to(reset, flow=None, rising=2):
     """A ball that falls onto a floor where ``reset`` happens, into a mode with another flow."""
-    down = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
-    up = Mode("up", rising, 0, flow or (lambda t, x, u: np.array([x[1], -9.8])))
-    land = Transition(1, 2, lambda t, x, u: x[0], reset, name="land", time_invariant=True)
+    down = Mode("down", 2, 0, fall)
+    up = Mode("up", rising, 0, flow or fall)
+    land = Transition(1, 2, height, reset, name="land", time_invariant=True)
     return System({1: down, 2: up}, (land,))
 
 

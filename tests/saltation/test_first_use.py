@@ -139,7 +139,7 @@ def test_first_calls_compile_nothing(tmp_path):
         [sys.executable, "-c", FIRST], capture_output=True, text=True,
         env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
     )  # fmt: skip
-    assert done.stdout.split() == ["2", "(2,)", "(2,", "2)", "0"], done.stderr
+    assert done.stdout.split() == "2 (2,) (2, 2) 0".split(), done.stderr
 
 
 def test_what_takes_long_is_compiled_meanwhile_by_another_process(way, monkeypatch, caplog):

@@ -19,7 +19,7 @@ from saltation.systems import Mode, System, Transition
 from saltation.variational import fundamental_matrix
 from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
 from tests.differences import slopes
-from tests.saltation.driven_systems import relay
+from tests.saltation.driven_systems import height, relay
 from tests.saltation.rollouts import roll
 
 WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
@@ -84,7 +84,7 @@ def soaking_ball():
         1: Mode("free", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8])),
         2: Mode("soaked", 3, 2, soak),
     }
-    surface = Transition(1, 2, lambda t, x, u: x[0],
+    surface = Transition(1, 2, height,
                          lambda t, x, u: np.array([x[0], 0.8 * x[1], 0.1 * x[1] ** 2]))  # fmt: skip
     leave = Transition(2, 1, lambda t, x, u: -x[0],
                        lambda t, x, u: np.array([x[0], x[1] + 0.1 * x[2]]))  # fmt: skip

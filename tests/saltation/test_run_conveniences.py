@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 import saltation as sa
+from tests.refusals import refusal
 from tests.saltation.compiled_functions import each_way
-from tests.saltation.driven_systems import fall, height, one_mode_ball
+from tests.saltation.driven_systems import fall, height, one_mode_ball, swing
+from tests.tables import yaml_table
 
 HIGH = np.array([1.0, 0.0])
 LANDING = np.sqrt(2.0 / 9.8)
@@ -17,10 +19,6 @@ LANDING = np.sqrt(2.0 / 9.8)
 
 def speed(t, x, u):
     return x[1]
-
-
-def swing(t, x, u):
-    return np.array([x[1], -x[0]])
 
 
 BALL = one_mode_ball()
@@ -44,10 +42,10 @@ def test_a_terminal_event_ends_a_run_without_end():
     assert run.final_time == approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
     held = sa.simulate(BALL, 1, HIGH, np.inf, timestep=0.1, events=events)
     assert held.final_time == approx(run.final_time, abs=1e-12)
-    with pytest.raises(ValueError, match="infinite duration"):
-        sa.simulate(BALL, 1, HIGH, np.inf)
-    with pytest.raises(ValueError, match="direction 2"):
-        sa.simulate(BALL, 1, HIGH, 1.0, events=[sa.Event(height, 2)])
+    assert "infinite duration" in refusal(ValueError, sa.simulate, BALL, 1, HIGH, np.inf)
+    assert "direction 2" in refusal(
+        ValueError, lambda: sa.simulate(BALL, 1, HIGH, 1.0, events=[sa.Event(height, 2)])
+    )
 
 
 @each_way
@@ -88,8 +86,7 @@ def test_a_guard_behind_which_a_mode_is_entered_is_named():
     faults = sa.check_system(sa.System(modes, edges), {1: [HIGH], 2: [[-3.0, 0.0]]})
     assert any("down (1, 2) from" in fault and "on='edge'" in fault for fault in faults)
     assert any("guard of up (2, 1) is negative" in fault for fault in faults)
-    with pytest.raises(ValueError, match=r"sa\.Event"):
-        sa.Transition.continuous(1, 1, height)
+    assert "sa.Event" in refusal(ValueError, sa.Transition.continuous, 1, 1, height)
 
 
 def test_a_run_is_asked_for_many_times_at_once_and_written_short():
@@ -113,17 +110,17 @@ def test_systems_and_runs_are_pickled():
     assert sa.simulate(again.system, 1, HIGH, 1.0).events[0].time == run.events[0].time
 
 
-@pytest.mark.parametrize(
-    "options, words",
-    [
-        ({"max_step": -1.0}, "max_step"), ({"rtol": -1.0}, "rtol"), ({"rtol": np.nan}, "rtol"),
-        ({"method": "RK45"}, "explicit, implicit"), ({"max_steps": 0}, "max_steps"),
-        ({"rtol": 0.0}, "both zero"), ({"guard_tolerance": 0.0}, "guard_tolerance"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("options, words", yaml_table("""
+    {max_step: -1} => max_step
+    {rtol: -1} => rtol
+    {rtol: .nan} => rtol
+    {method: RK45} => explicit, implicit
+    {max_steps: 0} => max_steps
+    {rtol: 0} => both zero
+    {guard_tolerance: 0} => guard_tolerance
+"""))  # fmt: skip
 def test_options_that_no_simulation_can_have_are_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        sa.SimulationOptions(**options)
+    assert words in refusal(ValueError, sa.SimulationOptions, **options)
 
 
 def test_a_clock_is_no_zeno_behaviour_and_events_are_counted_in_the_whole_run():

@@ -20,17 +20,13 @@ from saltation.options import SimulationOptions
 from saltation.simulation import simulate, simulate_step
 from saltation.systems import FlowMap, Mode, System, Transition
 from tests.saltation.compiled_functions import each_way, without_closed_forms
-from tests.saltation.driven_systems import height
+from tests.saltation.driven_systems import height, stay, swing
 from tests.saltation.rollouts import roll
 
 NONE, HIGH = np.zeros(0), np.array([1.0, 0.0])
 each_ball = pytest.mark.parametrize(
     "ball", [bouncing_ball(), without_closed_forms(bouncing_ball())], ids=["closed", "integrated"]
 )
-
-
-def stay(t, x, u):
-    return x.copy()
 
 
 @pytest.mark.parametrize("scales", [(1.0, 7.0, 0.3), (0.3, 1.0, 7.0), (7.0, 0.3, 1.0)])
@@ -51,7 +47,7 @@ def test_a_shorter_longest_step_sees_more_turns():
         c, s = np.cos(h), np.sin(h)
         return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
 
-    mode = Mode("swing", 2, 0, lambda t, x, u: np.array([x[1], -x[0]]), flow_map=FlowMap(solution))
+    mode = Mode("swing", 2, 0, swing, flow_map=FlowMap(solution))
     system = System({1: mode, 2: mode}, [Transition(1, 2, lambda t, x, u: 0.9 + x[0], stay)])
     options = SimulationOptions(max_step=1.0)
     step = simulate_step(system, 1, HIGH, 12.5, NONE, options=options)

@@ -1,7 +1,6 @@
 """What ends a simulation: a status and a message of where and why; mistakes of the caller."""
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
@@ -22,8 +21,17 @@ from saltation.options import SimulationOptions
 from saltation.simulation import simulate, simulate_step
 from saltation.systems import Mode, System, Transition
 from saltation.variational import fundamental_matrix
+from tests.refusals import refusal
 from tests.saltation.compiled_functions import each_way, without_closed_forms
-from tests.saltation.driven_systems import SETTLE, bounce, fall, one_mode_ball
+from tests.saltation.driven_systems import (
+    SETTLE,
+    bounce,
+    fall,
+    height,
+    one_mode_ball,
+    stay,
+    swing,
+)
 
 U, HIGH, NONE = np.zeros(1), np.array([1.0, 0.0]), np.zeros(0)
 BALL = bouncing_ball()
@@ -136,14 +144,6 @@ def test_what_a_user_raises_is_not_hidden(which):
 FIRST, SECOND, THIRD = 1, 2, 3
 
 
-def stay(t, x, u):
-    return x.copy()
-
-
-def first(t, x, u):
-    return x[0]
-
-
 def second(t, x, u):
     return x[1]
 
@@ -155,7 +155,7 @@ def corner(*further):
         SECOND: Mode("along the wall", 2, 0, lambda t, x, u: np.array([0.0, -1.0])),
         THIRD: Mode("along the floor", 2, 0, lambda t, x, u: np.array([-1.0, 0.0])),
     }
-    wall = Transition(FIRST, SECOND, first, stay, name="wall")
+    wall = Transition(FIRST, SECOND, height, stay, name="wall")
     return System(modes, (wall, Transition(FIRST, THIRD, second, stay, name="floor"), *further))
 
 
@@ -170,10 +170,6 @@ def test_two_guards_at_once_are_ambiguous_unless_the_second_mode_knows_the_other
     assert_allclose([event.time for event in run.events], [1.0, 1.0], atol=1e-12)
 
 
-def swing(t, x, u):
-    return np.array([x[1], -x[0]])
-
-
 def left_of(t, x, u):
     return -x[0]
 
@@ -181,7 +177,7 @@ def left_of(t, x, u):
 @each_way
 def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
     modes = {FIRST: Mode("right", 2, 0, swing), SECOND: Mode("left", 2, 0, swing)}
-    edges = Transition(FIRST, SECOND, first, stay), Transition(SECOND, FIRST, left_of, stay)
+    edges = Transition(FIRST, SECOND, height, stay), Transition(SECOND, FIRST, left_of, stay)
     system = way(System(modes, edges))
     run = simulate(system, FIRST, HIGH, 88.0)
     assert run.status == "ok", run.message
@@ -231,7 +227,7 @@ def test_a_mode_with_no_state_is_simulated():
         1: Mode("running", 1, 0, lambda t, x, u: np.array([-1.0])),
         2: Mode("resting", 0, 0, lambda t, x, u: np.zeros(0)),
     }
-    stop = Transition(1, 2, lambda t, x, u: x[0], lambda t, x, u: np.zeros(0), name="stop")
+    stop = Transition(1, 2, height, lambda t, x, u: np.zeros(0), name="stop")
     system, x = System(modes, (stop,)), np.array([0.5])
     step = simulate_step(system, 1, x, 1.0, NONE)
     assert (step.status, step.mode, step.state.shape) == ("ok", 2, (0,))
@@ -269,8 +265,7 @@ def start(x0, seed):
     ],
 )
 def test_a_mistake_of_the_caller_is_named(call, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        call()
+    assert words in refusal(ValueError, call)
 
 
 @pytest.mark.parametrize(
@@ -282,8 +277,8 @@ def test_times_that_are_none_are_refused(duration, t):
         lambda: simulate_step(BALL, FALLING, HIGH, duration, U, t),
         lambda: simulate_batch(BALL, FALLING, HIGH[None], duration, U, t),
     ):
-        with pytest.raises(ValueError, match=r"finite|duration"):
-            call()
+        line = refusal(ValueError, call)
+        assert "finite" in line or "duration" in line
 
 
 def test_a_reset_that_writes_on_its_argument_does_no_harm():
@@ -293,7 +288,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
 
     def lands(reset):
         mode = Mode("air", 2, 0, fall)
-        return System({1: mode, 2: mode}, (Transition(1, 2, first, reset, name="land"),))
+        return System({1: mode, 2: mode}, (Transition(1, 2, height, reset, name="land"),))
 
     right, wrong = lands(bounce), lands(careless)
     assert native_tables(right).reason == native_tables(wrong).reason == ""

@@ -10,11 +10,12 @@ from saltation.filters.salted import SaltedKalmanFilter
 from saltation.hilqr.options import HilqrOptions
 from saltation.simulation import simulate
 from saltation.systems import Mode, System, Transition
+from tests.saltation.driven_systems import fall, height
 from tests.saltation.filters.models import EYE, NONE
 
 h, Q, V, P = 0.02, np.diag([1e-3, 1e-2]), 1e-4, 0.01 * EYE
-FALL = Mode("falls", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
-BOUNCE = Transition(1, 1, lambda t, x, u: x[0], lambda t, x, u: np.array([x[0], -0.75 * x[1]]))
+FALL = Mode("falls", 2, 0, fall)
+BOUNCE = Transition(1, 1, height, lambda t, x, u: np.array([x[0], -0.75 * x[1]]))
 
 
 def filtered(edges, steps, seed):

@@ -18,7 +18,7 @@ from saltation.filters.salted import SaltedKalmanFilter
 from saltation.systems import Mode, System, Transition
 from saltation.variational import fundamental_matrix
 from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
-from tests.saltation.driven_systems import one_mode_ball
+from tests.saltation.driven_systems import height, one_mode_ball, swing
 from tests.saltation.filters.models import EYE, NO_FORCE, NONE, model_of, particles, van_loan, whole
 
 SPRING = np.array([[0.0, 1.0], [-4.0, -0.3]])
@@ -152,7 +152,7 @@ def test_an_update_keeps_the_covariance_positive_at_its_limits():
 def takes_turns():
     """Two guards that both hold the state."""
     modes = {i: Mode("", 2, 0, lambda t, x, u: -np.ones(2)) for i in range(2)}
-    return System(modes, [Transition(i, 1 - i, lambda t, x, u: x[0], whole) for i in range(2)])
+    return System(modes, [Transition(i, 1 - i, height, whole) for i in range(2)])
 
 
 LONE = one_mode_ball()
@@ -224,9 +224,9 @@ def test_an_uncertain_guard_is_one_whose_offset_is_drawn():
 @pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, particles(50)])
 def test_a_guard_on_edge_waits_until_flow_or_measurement_passes_it(kind):
     """A swing that starts behind its guard, on its way in, and falls through it after 5.8 s."""
-    modes = {i: Mode("swing", 2, 0, lambda t, x, u: np.array([x[1], -x[0]])) for i in (1, 2)}
+    modes = {i: Mode("swing", 2, 0, swing) for i in (1, 2)}
     for on, after in (("level", 0.5), ("edge", 6.0)):
-        down = Transition.continuous(1, 2, lambda t, x, u: x[0], on=on)
+        down = Transition.continuous(1, 2, height, on=on)
         model = model_of(System(modes, [down]), 1e-9, 1e-6)
         one = kind(model, 1, np.array([-0.5, -1.0]), 1e-8 * EYE)
         while one.belief.mode == 1 and one.belief.time < 10.0:

@@ -8,8 +8,6 @@ import pytest
 
 from saltus.common import compiled_code
 from saltus.common.compiled_code import kernel_folder
-from saltus.configuration.launch import load_launch
-from saltus.launch.warmup import ensure_compiled
 from tests.saltus.programs import python
 
 ROOT = Path(__file__).parents[3]
@@ -62,18 +60,6 @@ def test_an_edit_elsewhere_costs_nothing(checkout):
     for path in ("robots/other.py", "controller/__init__.py", "docs.md"):
         (checkout / path).write_text("x = 1\n")
     assert ask(checkout) == ["3.0", "True"]
-
-
-def test_each_part_of_several_launches_is_compiled_once(tmp_path, monkeypatch):
-    compiled = []
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.launch.warmup._compile", compiled.append)
-    other = load_launch("stand", ["estimator=invariant"])
-    ensure_compiled(load_launch("stand", ["estimator=salted"]), other)
-    parts = ["estimator", "dynamics", "planner", "tracker", "simulation", "estimator"]
-    assert [part for _, part in compiled.pop()] == parts
-    ensure_compiled(load_launch("sim", ["estimator=invariant", "planner=convex_mpc"]))
-    assert [part for _, part in compiled.pop()] == ["planner"]
 
 
 def test_in_somebody_elses_checkout_kernels_are_the_users_own(tmp_path, monkeypatch):

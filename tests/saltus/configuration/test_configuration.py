@@ -10,19 +10,15 @@ from saltus.configuration.launch import (
     AT_ORIGIN,
     LaunchConfig,
     changed,
-    configure,
     load_launch,
     make_config,
-    read_launch,
     write_config,
 )
 from saltus.configuration.options import read_mapping
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
-from saltus.launch.planners import planning
-from saltus.sweep.trials import make_trials
-from sim_bridge.suites import parse_suite
 from tests.refusals import refusal
+from tests.tables import table
 
 LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
 
@@ -72,58 +68,28 @@ def test_every_estimator_is_built_from_its_own_section(name):
     assert covariance.shape == (3, 3) and (np.linalg.eigvalsh(covariance) > 0.0).all()
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
-    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: motor_block, at: 0.5, for: 0.1}]"
-    settings = [f"estimator={name}", "leg_odometry.huber=3.0"]
-    (trial,) = make_trials(parse_suite(suite), "hilqr", "paused", "suite", settings)
-    assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
-    assert "leg_odometry.huber" in refusal(
-        BadRequest,
-        make_trials,
-        parse_suite(suite),
-        "hilqr",
-        "paused",
-        "suite",
-        ["estimator.huber=3"],
-    )
-
-
-def given(*assignments, **overrides):
-    return {"assignments": assignments} | overrides
-
-
-@pytest.mark.parametrize("overrides, beginning", [
-    (given("hilqr.knots=1"), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
-    (given("hilqr={knots: 1}"), "--set hilqr={knots: 1}: hilqr.knots is 1"),
-    (given("hilqr.knotz=3"), "--set hilqr.knotz=3: unknown key"),
-    (given("simulation.friction=low"), "--set simulation.friction=low: "),
-    (given("simulation.start.posture=up"),
-     "--set simulation.start.posture=up: simulation.start.posture is 'up'"),
-    (given("perturbations=[{kind: kick}]"), "--set perturbations=[{kind: kick}]: "),
-    (given("estimator={huber: 3}"), "--set estimator={huber: 3}: estimator is the name"),
-    (given("hilqr.cost.input_loaded=1"), "--set hilqr.cost.input_loaded=1: "),
-    ({"duration": -1.0}, "--duration: duration is -1"), ({"mode": "slow"}, "--mode: "),
-    (given("command=3"), "--set command=3: "),
-    (given("duration=3", duration=-1.0), "--duration: duration is -1"),
-    ({"planner": "magic"}, "--planner: planner is 'magic'; accepted: hilqr"),
-    (given("reference=leep"), "--set reference=leep: no reference 'leep'; did you mean leap; "),
-    (given("timing.solve=0.01", mode="realtime"), "--set timing.solve=0.01: timing is for"),
-    (given("connection=real"), "--set connection=real: connection real cannot be paused"),
-    (given("connection=real", mode="paused"), "--mode: connection real cannot be paused"),
-    ({"drive": "remote"}, "--drive: drive.source remote needs a real"),
-])  # fmt: skip
-def test_a_message_begins_with_who_set_the_value(overrides, beginning):
-    line = refusal(BadRequest, lambda: configure(read_launch("sim", **overrides)))
-    assert line.startswith(beginning)
-
-
-@pytest.mark.parametrize("mode", ["paused", "realtime"])
-def test_the_planner_gets_the_search_of_its_mode(mode):
-    settings = ["hilqr.paused.iterations=7", "hilqr.realtime.iterations=5"]
-    options = planning(load_launch("sim", settings, mode))
-    assert options.search.iterations == {"paused": 7, "realtime": 5}[mode]
-    assert options.knots == LaunchConfig().hilqr.knots
+@pytest.mark.parametrize("options, beginning", table("""
+    --set hilqr.knots=1 => --set hilqr.knots=1: hilqr.knots is 1; give 2 to 500
+    --set 'hilqr={knots: 1}' => --set hilqr={knots: 1}: hilqr.knots is 1
+    --set hilqr.knotz=3 => --set hilqr.knotz=3: unknown key
+    --set simulation.friction=low => --set simulation.friction=low:
+    --set simulation.start.posture=up \
+        => --set simulation.start.posture=up: simulation.start.posture is 'up'
+    --set 'perturbations=[{kind: kick}]' => --set perturbations=[{kind: kick}]:
+    --set 'estimator={huber: 3}' => --set estimator={huber: 3}: estimator is the name
+    --set hilqr.cost.input_loaded=1 => --set hilqr.cost.input_loaded=1:
+    --duration -1 => --duration: duration is -1
+    --set command=3 => --set command=3:
+    --set duration=3 --duration -1 => --duration: duration is -1
+    --planner magic => --planner: planner is 'magic'; accepted: hilqr
+    --set reference=leep => --set reference=leep: no reference 'leep'; did you mean leap;
+    --set timing.solve=0.01 --mode realtime => --set timing.solve=0.01: timing is for
+    --set connection=real => --set connection=real: connection real cannot be paused
+    --set connection=real --mode paused => --mode: connection real cannot be paused
+    --drive remote => --drive: drive.source remote needs a real
+"""))  # fmt: skip
+def test_a_message_begins_with_who_set_the_value(refuses, options, beginning):
+    assert refuses("launch sim " + options, "").startswith("saltus: " + beginning)
 
 
 @pytest.mark.parametrize("key, meant", [

@@ -15,32 +15,33 @@ from saltus.configuration.motions import motion_names
 from saltus.configuration.planners import PLANNERS
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite, read_suite
+from tests.tables import table
 
 LAUNCHES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
 SUITES = sorted(data_folder("config").glob("*.yaml"))
 FILE = "runs/walk.npz"  # a recorded reference, which nobody reads here
 
-# Launch, settings, a key without effect in it, why; and settings with which the key has one.
-CASES = [
-    ("emulator", [], "tracker.kp_max", "connection emulator", "sim", []),
-    ("sim", ["drive.source=client"], "command.velocity_x", "drive.source is client", "sim", []),
-    ("sim", [f"reference={FILE}"], "command.velocity_x", "takes no speed", "sim", []),
-    ("sim", [], "drive.walk.forward", "drive.source is none", "drive", []),
-    ("a1", ["drive.source=remote"], "sources.keys.left", "is remote",
-     "sim", ["drive.source=client"]),
-    ("sim", [], "realtime.priority", "mode is paused", "a1", []),
-    ("sim", ["planner=convex_mpc"], "rollout", "planner is convex_mpc", "sim", []),
-    ("sim", ["mode=realtime"], "hilqr.paused.iterations", "mode is realtime", "sim", []),
-    ("sim", [], "hilqr.variant", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
-    ("sim", [], "convex_mpc.knots", "planner is hilqr", "sim", ["reference_from=convex_mpc"]),
-    ("sim", ["mode=realtime", "reference_from=convex_mpc"], "convex_mpc.time_limit",
-     "planner is hilqr", "sim", ["mode=realtime", "planner=convex_mpc"]),
-    ("sim", ["estimator=invariant"], "salted.huber", "estimator is invariant", "sim", []),
-    ("sim", [], "warp.device", "rollout is mujoco", "sim", ["rollout=warp"]),
-    ("a1", [], "simulation.friction", "connection is real", "a1-emulated", []),
-    ("sim", [], "hardware.safety.tilt_max", "connection is simulated", "a1", []),
-    ("sim", ["bus.transport=tcp"], "bus.folder", "bus.transport is tcp", "sim", []),
-]  # fmt: skip
+# A launch with its settings, a key without effect there, why, and where the key has one.
+CASES = table(f"""
+    emulator => tracker.kp_max => connection emulator => sim
+    sim mode=realtime drive.source=client => command.velocity_x => drive.source is client => sim
+    sim reference={FILE} => command.velocity_x => takes no speed => sim
+    sim => drive.walk.forward => drive.source is none => drive
+    a1 drive.source=remote => sources.keys.left => is remote \
+        => sim mode=realtime drive.source=client
+    sim => realtime.priority => mode is paused => a1
+    sim planner=convex_mpc => rollout => planner is convex_mpc => sim
+    sim mode=realtime => hilqr.paused.iterations => mode is realtime => sim
+    sim => hilqr.variant => is rollout => sim hilqr.derivatives=rigid
+    sim => convex_mpc.knots => planner is hilqr => sim reference_from=convex_mpc
+    sim mode=realtime reference_from=convex_mpc => convex_mpc.time_limit => planner is hilqr \
+        => sim mode=realtime planner=convex_mpc
+    sim estimator=invariant => salted.huber => estimator is invariant => sim
+    sim => warp.device => rollout is mujoco => sim rollout=warp
+    a1 => simulation.friction => connection is real => a1-emulated
+    sim => hardware.safety.tilt_max => connection is simulated => a1
+    sim bus.transport=tcp => bus.folder => bus.transport is tcp => sim
+""")
 
 
 @pytest.fixture(autouse=True)
@@ -50,16 +51,11 @@ def recorded_reference(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def launch(name, settings):
-    realtime = [] if any("mode" in each for each in settings) else ["mode=realtime"]
-    return load_launch(name, settings + realtime * any("drive.source" in s for s in settings))
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[2]} {case[3]}")
-def test_a_key_has_no_effect_in_one_launch_and_one_in_another(case):
-    name, settings, key, why, other, others = case
-    assert why in reason_without_effect(key, launch(name, settings))
-    assert reason_without_effect(key, launch(other, others)) == ""
+@pytest.mark.parametrize("here, key, why, there", CASES)
+def test_a_key_has_no_effect_in_one_launch_and_one_in_another(here, key, why, there):
+    one, other = (load_launch(name, settings) for name, *settings in (here.split(), there.split()))
+    assert why in reason_without_effect(key, one)
+    assert reason_without_effect(key, other) == ""
 
 
 def test_a_key_that_somebody_sets_in_a_file_or_on_the_command_line_is_warned_of(tmp_path):

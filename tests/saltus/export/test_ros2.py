@@ -3,12 +3,14 @@
 import runpy
 import sys
 from contextlib import ExitStack
+from operator import attrgetter
 from threading import Timer
 from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+import yaml
 from pytest import approx
 
 from robots.conventions import JOINT_NAMES
@@ -23,8 +25,9 @@ from tests.a1 import estimate
 from tests.saltus.announced import announced
 
 
-def kind(**fields):
+def kind(names="", default=float, **fields):
     """A type of message that has these fields alone."""
+    fields |= dict.fromkeys(names.split(), default)
 
     def begin(self, **given):
         for name, default in fields.items():
@@ -34,12 +37,12 @@ def kind(**fields):
     return type("Message", (), {"__slots__": tuple(fields), "__init__": begin})
 
 
-VECTOR, QUATERNION = kind(x=float, y=float, z=float), kind(x=float, y=float, z=float, w=float)
-HEADER, TWIST = kind(stamp=float, frame_id=str), kind(linear=VECTOR, angular=VECTOR)
+VECTOR, QUATERNION = kind("x y z"), kind("x y z w")
+HEADER, TWIST = kind("stamp", frame_id=str), kind("linear angular", VECTOR)
 MESSAGES = {
-    "JointState": kind(header=HEADER, name=list, position=list, velocity=list, effort=list),
+    "JointState": kind("name position velocity effort", list, header=HEADER),
     "Imu": kind(
-        header=HEADER, orientation=QUATERNION, angular_velocity=VECTOR, linear_acceleration=VECTOR
+        "angular_velocity linear_acceleration", VECTOR, header=HEADER, orientation=QUATERNION
     ),
     "Odometry": kind(
         header=HEADER, child_frame_id=str, twist=kind(twist=TWIST),
@@ -51,6 +54,16 @@ MESSAGES = {
     ),
     "TFMessage": kind(transforms=list), "Float64MultiArray": kind(data=list), "Twist": TWIST,
 }  # fmt: skip
+# Topics, and what their messages say of the reading and the estimate below.
+HEARD = """
+imu: {header.frame_id: imu_link, header.stamp: 7, orientation.w: 4, angular_velocity.x: 5,
+    linear_acceleration.z: 10}
+odom: {header.frame_id: odom, child_frame_id: base_link, pose.pose.position.z: 3,
+    pose.pose.orientation.x: 4, pose.pose.orientation.w: 7, twist.twist.linear.x: -1,
+    twist.twist.angular.z: -6}
+tf: {header.frame_id: odom, child_frame_id: base_link, transform.translation.x: 1,
+    transform.rotation.w: 7}
+"""
 
 
 class Node:
@@ -129,17 +142,11 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, printed
     assert (command.forward, command.left, command.yaw_rate) == (0.3, -0.1, 0.5)
     assert [each.sequence for each in obeyed] == sorted({each.sequence for each in obeyed})
     heard = node.heard
-    joints, imu, odometry = heard["joint_states"], heard["imu"], heard["odom"]
+    (heard["tf"],) = heard["/tf"].transforms
+    for topic, fields in yaml.safe_load(HEARD).items():
+        assert {field: attrgetter(field)(heard[topic]) for field in fields} == fields
+    joints = heard["joint_states"]
     assert joints.name == list(JOINT_NAMES) and joints.effort == numbers[2:14].tolist()
-    assert (imu.header.frame_id, imu.header.stamp, imu.orientation.w) == ("imu_link", 7.0, 4.0)
-    assert (imu.angular_velocity.x, imu.linear_acceleration.z) == (5.0, 10.0)
-    assert (odometry.header.frame_id, odometry.child_frame_id) == ("odom", "base_link")
-    pose, twist = odometry.pose.pose, odometry.twist.twist
-    assert (pose.position.z, pose.orientation.x, pose.orientation.w) == (3.0, 4.0, 7.0)
-    assert (twist.linear.x, twist.angular.z) == (-1.0, -6.0)
-    (frame,) = heard["/tf"].transforms
-    assert (frame.header.frame_id, frame.child_frame_id) == ("odom", "base_link")
-    assert (frame.transform.translation.x, frame.transform.rotation.w) == (1.0, 7.0)
     assert heard["foot_contacts"].data[3] == 1.0 and heard["foot_forces"].data[3] == 4.0
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
 

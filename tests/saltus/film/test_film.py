@@ -12,6 +12,7 @@ from pytest import approx
 from saltus.cli import main
 from saltus.film import film as film_module
 from tests.saltus.film.fake_run import END, PUSH_AT, make_run
+from tests.tables import table
 
 SIZE = ["--size", "256x192"]
 PER_SECOND = 10
@@ -92,7 +93,7 @@ def test_runs_stand_side_by_side_with_forces_seen_from_behind(run, tmp_path, cap
 
 def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     file = tmp_path / "a.GIF"
-    slow = ["--speed", "0.25", "--from", "0.2", "--to", "0.4", "--fps", "30"]
+    slow = "--speed 0.25 --from 0.2 --to 0.4 --fps 30".split()
     result = film(capsys, run, file, *slow)
     assert result["frames"] == 24 and result["seconds"] == approx(0.8)
     with Image.open(file) as gif:
@@ -105,26 +106,29 @@ def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     assert total == 800  # [ms]: 30 frames a second, though GIF counts in hundredths
 
 
-@pytest.mark.parametrize(
-    "options, words",
-    [
-        (["a.avi"], ".mp4 or .gif"), (["a"], ".mp4 or .gif"), (["folder.mp4"], "is a folder"),
-        (["nowhere/a.mp4"], "cannot be written"), (["file/a.mp4"], "cannot be written"),
-        (["a.mp4", "--camera", "left"], "side, front, behind, top"),
-        (["a.mp4", "--camera", "0,0,nan"], "AZIMUTH,ELEVATION,DISTANCE"),
-        (["a.mp4", "--size", "big"], "960x540"), (["a.mp4", "--size", "101x100"], "even"),
-        (["a.mp4", "--speed", "nan"], "or equal to"),
-        (["a.gif", "--fps", "60"], "1 to 50"), (["a.mp4", "--fps", "0"], "1 to 240"),
-        (["a.mp4", "--from", "2"], "0.00 to 1.00 s"), (["a.mp4", "--to", "-1"], "0.00 to 1.00 s"),
-        (["a.mp4", "--from", "nan"], "0.00 to 1.00 s"),
-        (["a.gif", "--speed", "0.001"], "too many"),
-    ],
-)  # fmt: skip
-def test_bad_options_are_one_line(run, tmp_path, refused, monkeypatch, options, words):
+@pytest.mark.parametrize("options, words", table("""
+    a.avi => .mp4 or .gif
+    a => .mp4 or .gif
+    folder.mp4 => is a folder
+    nowhere/a.mp4 => cannot be written
+    file/a.mp4 => cannot be written
+    a.mp4 --camera left => side, front, behind, top
+    a.mp4 --camera 0,0,nan => AZIMUTH,ELEVATION,DISTANCE
+    a.mp4 --size big => 960x540
+    a.mp4 --size 101x100 => even
+    a.mp4 --speed nan => or equal to
+    a.gif --fps 60 => 1 to 50
+    a.mp4 --fps 0 => 1 to 240
+    a.mp4 --from 2 => 0.00 to 1.00 s
+    a.mp4 --to -1 => 0.00 to 1.00 s
+    a.mp4 --from nan => 0.00 to 1.00 s
+    a.gif --speed 0.001 => too many
+"""))  # fmt: skip
+def test_bad_options_are_one_line(run, tmp_path, refuses, monkeypatch, options, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.mp4").mkdir()
     (tmp_path / "file").touch()
-    assert words in refused("film", str(run), *options)
+    refuses(f"film {run} {options}", words)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder.mp4"]
 
 

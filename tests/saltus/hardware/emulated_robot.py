@@ -12,35 +12,21 @@ from hw_bridge.options import LinkOptions
 from hw_bridge.wire.low_command import read_low_command
 from runtime.clock import RealTimeClock
 from tests.a1 import A1, WIRE, ground_truth, reading
+from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 from tests.sim_bridge.physics.served_world import in_a_thread
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
 
 
-class StillBody:
+class StillBody(FreeJoints):
     """A robot on its belly that nothing moves."""
-
-    def __init__(self):
-        self.tick = 0
 
     def reading(self, stamp=None):
         return reading(self.tick, joint_position=REST, foot_force=np.zeros(4))
 
     def truth(self, stamp=None):
         return ground_truth(self.tick, q=UP_Q, contact=np.zeros(4), trunk_contact=True)
-
-    def advance(self, command):
-        self.tick += 1
-
-    def drive_joints(self, torque):
-        pass
-
-    def block_motors(self, blocked):
-        pass
-
-    def add_base_velocity(self, velocity_in_world):
-        pass
 
 
 class EarsOpen(UdpLink):

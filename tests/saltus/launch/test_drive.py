@@ -6,34 +6,28 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from controller.centroidal.planner import CentroidalPlanner
-from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.launch.assembly import gait_clock
 from saltus.launch.lock_step import LockStep
-from tests.refusals import refusal
+from tests.tables import table
 
 
-@pytest.mark.parametrize(
-    "assignments, words",
-    [
-        (["command={velocity_x: 0.1}", "drive.source=client"], "for mode realtime"),
-        (["reference_from=convex_mpc"], "reference_from kinematic"),
-        (["command=[{at: 0.0, speed: 1.0}]"], "command[0].speed"),
-        (["command.speed=1.0"], "command.speed"),
-        (["planner=convex_mpc", "convex_mpc.period=0.03"], "0.03"),
-        (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
-        (
-            [
-                "mode=realtime",
-                "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
-                "at: {foot: FR, phase: swing, cycle: 1}}]",
-            ],
-            "`at` in seconds",
-        ),
-    ],
-)
-def test_a_script_that_cannot_be_followed_is_refused(assignments, words):
-    assert words in refusal(BadRequest, load_launch, "drive", assignments)
+@pytest.mark.parametrize("arguments, words", table("""
+    'command={velocity_x: 0.1}' --set drive.source=client => for mode realtime
+    reference_from=convex_mpc => reference_from kinematic
+    'command=[{at: 0.0, speed: 1.0}]' => command[0].speed
+    command.speed=1.0 => command.speed
+    planner=convex_mpc --set convex_mpc.period=0.03 => 0.03
+    'command=[{at: 0.0, velocity_x: .nan}]' => nan
+    'command=[{at: -0.1}]' => command[0].at is -0.1
+    'command=[{at: .nan}]' => command[0].at is nan
+    'command=[{at: 1.0}, {at: 1.0}]' => a step at 1 s follows one at 1 s
+    'command=[{at: 0.0, gait: gallop}]' => command[0].gait is 'gallop'
+    mode=realtime --set 'perturbations=[{kind: base_velocity, value: [0, 1, 0], \
+        at: {foot: FR, phase: swing, cycle: 1}}]' => `at` in seconds
+"""))  # fmt: skip
+def test_a_script_that_cannot_be_followed_is_refused(arguments, words, refuses):
+    refuses("launch drive --set " + arguments, words)
 
 
 @pytest.mark.parametrize(

@@ -26,27 +26,25 @@ from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 from tests.saltus.announced import announced
 from tests.saltus.programs import ROOT, start
+from tests.tables import table
 
 STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["sim", "--drive", "remote"], "needs a real or emulated robot"),
-        (["sim", "--drive", "keyboard"], "`saltus drive`"),
-        (["sim", "--drive", "client", "--mode", "paused"], "for mode realtime"),
-        (["drive", "--drive", "client"], "one drives, not two"),
-        (["sim", "--drive", "wheel"], "'keyboard', 'remote', 'client'"),
-        (["emulator", "--drive", "client"], "not this one"),
-        (["sim", "--set", "sources.sticks.gait=gallop"], "stand, walk, trot, bound, auto"),
-        (["sim", "--set", "sources.keys.forward=0"], "above 0"),
-        (["a1-emulated", "--drive", "keyboard", "--set", "hardware.operator.keyboard=false"],
-         "hardware.operator.keyboard"),
-    ],
-)  # fmt: skip
-def test_who_cannot_drive_is_refused_in_one_line(arguments, words, refused):
-    assert words in refused("launch", *arguments)
+@pytest.mark.parametrize("arguments, words", table("""
+    sim --drive remote => needs a real or emulated robot
+    sim --drive keyboard => `saltus drive`
+    sim --drive client --mode paused => for mode realtime
+    drive --drive client => one drives, not two
+    sim --drive wheel => 'keyboard', 'remote', 'client'
+    emulator --drive client => not this one
+    sim --set sources.sticks.gait=gallop => stand, walk, trot, bound, auto
+    sim --set sources.keys.forward=0 => above 0
+    a1-emulated --drive keyboard --set hardware.operator.keyboard=false \
+        => hardware.operator.keyboard
+"""))  # fmt: skip
+def test_who_cannot_drive_is_refused_in_one_line(arguments, words, refuses):
+    refuses("launch " + arguments, words)
 
 
 def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes():

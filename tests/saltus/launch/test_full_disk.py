@@ -11,7 +11,7 @@ from tests.saltus.programs import start
 
 def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
     ensure_compiled(load_launch("stand"))  # for the compiler's caches would find no room either
-    launch = ["launch", "stand", "--duration", "0.3", "--json"]
+    launch = "launch stand --duration 0.3 --json".split()
     launch += ["--set", "bus.transport=zmq"]  # a full disk leaves shared memory room, this does not
     with room_for(500_000):  # of some 700 kB, in chunks of 300 kB
         process = start(*launch, "--record", str(tmp_path / "run"))

@@ -4,10 +4,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import pytest
 from numba import njit
@@ -53,58 +51,51 @@ def test_functions_are_counted_once_and_named_when_they_gain_a_signature(kernels
     assert compiled_since(warm) == [f"{name}.twice"]
 
 
-class Trial(NamedTuple):
-    """A process of `warm_processes`, and some of what it must have gone through."""
-
-    module: str
-    arguments: Sequence[str]
-    seen: Sequence[str]
-
-
-TRACKED = (
-    "waiting", "ok", "hold", "stand_down", "damp", "lying_down", "estimate_diverged",
-    "estimate_not_finite", "estimate_old", "no_estimate", "reading_not_plausible", "tilted",
-    "too_low", "plan_failed", "plan_not_finite", "plan_from_future", "plan_out_of_order",
-    "plan_stale", "plan_ended", "command_not_finite", "torque_limited", "estimate_too_fast",
-    "plan_gains_out_of_bounds",
-)  # fmt: skip
+TRACKED = """
+    waiting ok hold stand_down damp estimate_diverged estimate_not_finite
+    estimate_old no_estimate reading_not_plausible tilted too_low plan_failed plan_not_finite
+    plan_from_future plan_out_of_order command_not_finite torque_limited
+    estimate_too_fast plan_gains_out_of_bounds
+""".split()
 BRIDGED = (
     "stand_up", "ready", "running", "sit_down", "damping", "off", "late state", "slew", "target",
     "total_power", "clock", "measurement", "not_finite", "not_measured",
     "FR thigh: the encoder is stuck at 0.89 rad (unchanged for 50 ms while the motor moves)",
 )  # fmt: skip
 PLANNED = ("ok", "time_limit", "failed", "a foot lands")
-TRIALS = (
-    Trial("tracker", (), TRACKED),
-    Trial("bridge", (), BRIDGED),
-    Trial("estimator", ("salted",), ("ok", "degraded", "diverged", "starting", "in the air")),
-    Trial("estimator", ("leg_odometry",), ("ok", "diverged", "starting", "in the air")),
-    Trial("estimator", ("invariant",), ("ok", "diverged", "starting", "in the air")),
-    Trial("planner", ("stand",), PLANNED),
-    Trial("planner", ("stand", "hilqr.touchdown_order=selected"), PLANNED),
-    Trial("planner", ("sim", "planner=convex_mpc"), PLANNED),
-    Trial("planner", ("sim", "planner=instant_qp"), ("ok", "failed", "a foot lands")),
-    Trial("planner", ("drive", "planner=instant_qp"), ("ok",)),
-)
+# Processes of `warm_processes` with their arguments, and some of what each must have gone through.
+PROCESSES = {
+    "tracker": TRACKED,
+    "bridge": BRIDGED,
+    "estimator salted": ("ok", "degraded", "diverged", "starting", "in the air"),
+    "estimator leg_odometry": ("ok", "diverged", "starting", "in the air"),
+    "estimator invariant": ("ok", "diverged", "starting", "in the air"),
+    "planner stand": PLANNED,
+    "planner stand hilqr.touchdown_order=selected": PLANNED,
+    "planner sim planner=convex_mpc": PLANNED,
+    "planner sim planner=instant_qp": ("ok", "failed", "a foot lands"),
+    "planner drive planner=instant_qp": ("ok",),
+}
 
 
-def run(trial, folder):
+def run(name, folder):
     """What a process of its own tells, in which nothing has been called before."""
-    module = f"tests.saltus.launch.warm_processes.{trial.module}"
+    process, *arguments = name.split()
+    module = f"tests.saltus.launch.warm_processes.{process}"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = python("-m", module, *trial.arguments, cwd=folder, env=environment)
+    done = python("-m", module, *arguments, cwd=folder, env=environment)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: " ".join((trial[0], *trial[1])))
-def test_a_warm_process_compiles_nothing_more(trial, tmp_path):
-    told = run(trial, tmp_path)
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_warm_process_compiles_nothing_more(name, tmp_path):
+    told = run(name, tmp_path)
     if told["cold"]:
         # A function that is compiled takes those that it calls along; one from the cache does not,
         # and a gap in the warm-up shows.
-        told = run(trial, tmp_path)
+        told = run(name, tmp_path)
     assert told["late"] == []
-    assert set(trial.seen) <= set(told["seen"])
+    assert set(PROCESSES[name]) <= set(told["seen"])
 
 
 class Killer:

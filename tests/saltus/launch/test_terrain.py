@@ -15,6 +15,7 @@ from saltus.sweep.summary import summarise
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite, read_suite
 from tests.refusals import refusal
+from tests.tables import yaml_table
 
 SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
 
@@ -23,18 +24,15 @@ def config(**keys):
     return make_config({"reference": "trot", "terrain": [SLOPE], **keys}, "file")
 
 
-@pytest.mark.parametrize(
-    "keys, word",
-    [
-        ({"simulation": {"engine": "remote"}}, "simulation.engine"),
-        ({"simulation": {"floor_slope": 0.1}}, "slope"),
-        ({"rollout": "isaacgym", "terrain_belief": "estimated"}, "terrain_belief"),
-        ({"terrain": [{"kind": "hill"}]}, "hill"),
-        ({"terrain": [SLOPE | {"angle": 1.2}]}, "angle"),
-        ({"terrain": "rough"}, "terrain"),
-        ({"terrain_belief": "guessed"}, "guessed"),
-    ],
-)
+@pytest.mark.parametrize("keys, word", yaml_table("""
+    simulation: {engine: remote} => simulation.engine
+    simulation: {floor_slope: 0.1} => slope
+    {rollout: isaacgym, terrain_belief: estimated} => terrain_belief
+    terrain: [{kind: hill}] => hill
+    terrain: [{kind: slope, length: 20, at: [-10, 0], angle: 1.2}] => angle
+    terrain: rough => terrain
+    terrain_belief: guessed => guessed
+"""))  # fmt: skip
 def test_terrain_that_a_part_lacks_is_refused_in_a_line(keys, word):
     assert word in refusal(BadRequest, config, **keys)
 

@@ -40,10 +40,12 @@ def sent(walk, name):
     return [1e-9 * at for at, _ in own], [message for _, message in own]
 
 
-@pytest.mark.parametrize("name", [
-    "simulated_reading", "sensor_reading", "state_estimate", "plan", "motor_command",
-    "ground_truth", "line_search",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    """
+    simulated_reading sensor_reading state_estimate plan motor_command ground_truth line_search
+""".split(),
+)
 def test_arrays_are_what_was_sent(walk, name):
     """To the last bit, whether the folder is opened or the file."""
     times, messages = sent(walk, name)

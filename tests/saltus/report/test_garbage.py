@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from saltus.report import page
 from tests.saltus.report.fake_sweep import change_rows, make_sweep
@@ -27,10 +28,9 @@ def test_a_trial_counts_once_and_its_last_row_holds(sweep):
     assert len(subject.trials) == 12 and subject.trials[0].deviation == 7.0
 
 
-@pytest.mark.parametrize("change", [
-    {"suite_text": 3}, {"trials": "all"}, {"trials": {"hilqr": [{}]}}, {"settings": 3},
-    {"suite": None},
-])  # fmt: skip
+@pytest.mark.parametrize("change", yaml.safe_load("""
+    [{suite_text: 3}, {trials: all}, {trials: {hilqr: [{}]}}, {settings: 3}, {suite: null}]
+"""))  # fmt: skip
 def test_a_description_with_wrong_types_is_named_and_the_rows_are_kept(sweep, change):
     file = sweep / "sweep.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))

@@ -35,7 +35,7 @@ class StillMachine:
         pass
 
 
-KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
+KEYS = set("hours falls restarts missed memory_growth_mb_per_h tick_us".split())
 TILTED = "the trunk is tilted by 61 deg (limit 60)"
 HOT = "FR_calf at 61 degC (limit 60)"
 
@@ -55,7 +55,7 @@ def outcome(ran_s, cause="", fell=False, deaths=(), interrupted=False, ticks_us=
     return LaunchOutcome(summary, deaths, not deaths, interrupted, reports, problems)
 
 
-@pytest.mark.parametrize(("ended", "fell_at_s", "fell", "restarts", "words"), [
+@pytest.mark.parametrize("ended, fell_at_s, fell, restarts, words", [
     (outcome(60.0), None, False, 0, ""),
     (outcome(60.0, fell=True), 18.0, True, 0, "the robot fell at 18.0 s"),  # and went on
     (outcome(20.0, TILTED), None, True, 1, TILTED),
@@ -143,9 +143,11 @@ def test_a_short_soak_of_the_whole_stack(tmp_path):
     assert result.summary["ticks"] > 10_000
     assert 1.0 < result.summary["tick_us"]["p50"] < result.summary["tick_us"]["p999"]
     samples = read_samples(folder / "samples.csv")
-    assert {name.removeprefix(MEMORY) for name in samples if name.startswith(MEMORY)} == {
-        "launcher", "tracker", "planner", "estimator", "watchdog", "emulator", "black_box",
-    }  # fmt: skip
+    assert {name.removeprefix(MEMORY) for name in samples if name.startswith(MEMORY)} == set(
+        """
+        launcher tracker planner estimator watchdog emulator black_box
+    """.split()
+    )
     memory = [column[:5] for name, column in samples.items() if name.startswith(MEMORY)]
     assert np.isfinite(memory).all()
 

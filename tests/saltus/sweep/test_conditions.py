@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+import yaml
 
 from saltus.common.files import find_file
 from saltus.configuration.planners import PLANNERS
@@ -61,8 +62,9 @@ def test_a_row_holds_the_whole_condition():
              "trials: [{kind: base_force, at: {foot: FL, phase: swing, cycle: 1}, for: 0.1, "
              "every: 3, value: [0, 10, 0]}]")  # fmt: skip
     first, second = rows_of(suite)
-    expected = {"kind": "base_force", "value": [0.0, 10.0, 0.0], "for": 0.1, "every": 3.0,
-                "reference": "stand", "duration": 9.0}  # fmt: skip
+    expected = yaml.safe_load("""
+        {kind: base_force, value: [0, 10, 0], for: 0.1, every: 3, reference: stand, duration: 9}
+    """)
     assert {key: first[key] for key in expected} == expected
     assert first["instant"] == {"foot": "FL", "phase": "swing", "cycle": 1, "share": 0.0}
     assert isinstance(first["at"], float) and first["command"]["random"]["velocity_x"] == 0.5

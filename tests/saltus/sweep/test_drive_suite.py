@@ -14,6 +14,7 @@ from saltus.sweep.trials import RandomCommand, make_trials
 from sim_bridge.perturbations import BaseVelocity
 from sim_bridge.suites import parse_suite, read_suite
 from tests.refusals import refusal
+from tests.tables import table
 
 RANDOM = "{random: {velocity_x: 1.0, velocity_y: 0.3, yaw_rate: 1.0, hold: [1, 4]}}"
 
@@ -66,21 +67,18 @@ def test_the_drive_suite_is_what_the_readme_says():
     assert pushed[0].config.perturbations == (BaseVelocity(5.0, (0.0, 1.0, 0.0), 5.0),)
 
 
-@pytest.mark.parametrize(
-    "command, words",
-    [
-        ("{random: {gait: gallop}}", "command.random: gait is 'gallop'; accepted: stand"),
-        ("{random: {speed: 1}}", "command.random: unknown key 'speed'; accepted: gait, velocity_x"),
-        ("{random: {velocity_x: -1}}", "command.random: velocity_x is -1; give 0 to 5 m/s"),
-        ("{random: {yaw_rate: .nan}}", "yaw_rate is nan; give 0 to 10 rad/s"),
-        ("{random: {hold: [4, 1]}}", "hold is [4.0, 1.0]"),
-        ("{random: {hold: [0, 1]}}", "hold is"),
-        ("{random: 3}", "command.random stands alone, with the keys gait"),
-        ("{random: {}, velocity_x: 1}", "command.random stands alone"),
-        ("[{at: 1.0}, {at: 1.0}]", "a step at 1 s follows one at 1 s"),
-        ("[{at: 1.0, speed: 2}]", "unknown key"),
-    ],
-)
+@pytest.mark.parametrize("command, words", table("""
+    {random: {gait: gallop}} => command.random: gait is 'gallop'; accepted: stand
+    {random: {speed: 1}} => command.random: unknown key 'speed'; accepted: gait, velocity_x
+    {random: {velocity_x: -1}} => command.random: velocity_x is -1; give 0 to 5 m/s
+    {random: {yaw_rate: .nan}} => yaw_rate is nan; give 0 to 10 rad/s
+    {random: {hold: [4, 1]}} => hold is [4.0, 1.0]
+    {random: {hold: [0, 1]}} => hold is
+    {random: 3} => command.random stands alone, with the keys gait
+    {random: {}, velocity_x: 1} => command.random stands alone
+    [{at: 1.0}, {at: 1.0}] => a step at 1 s follows one at 1 s
+    [{at: 1.0, speed: 2}] => unknown key
+"""))  # fmt: skip
 def test_a_command_that_cannot_be_followed_is_one_line(command, words):
     assert words in refusal(BadRequest, trials_of, f"command: {command}")
 

@@ -1,6 +1,9 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
+import json
+
 import pytest
+import yaml
 
 from controller.gaits import WALK
 from saltus.common.errors import BadRequest
@@ -8,6 +11,7 @@ from saltus.common.files import find_file
 from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite
 from tests.refusals import refusal
+from tests.tables import table
 
 
 def trials_of(text, *settings):
@@ -34,14 +38,16 @@ GROUPS = """
 def test_trials_are_numbered_through_groups_and_seeds():
     trials = trials_of(GROUPS)
     found = [
-        (t.key, t.group, t.labels["at"], t.config.simulation.seed, t.config.duration)
+        [t.key[1], t.group, t.labels["at"], t.config.simulation.seed, t.config.duration]
         for t in trials
-    ]  # fmt: skip
-    assert found == [
-        (("hilqr", 0), "a", 0.5, 0, 2.0), (("hilqr", 1), "a", 0.5, 1, 2.0),
-        (("hilqr", 2), "a", 0.8, 0, 2.0), (("hilqr", 3), "a", 0.8, 1, 2.0),
-        (("hilqr", 4), "b", 0.4, 0, 3.0),
-    ]  # fmt: skip
+    ]
+    assert found == yaml.safe_load("""
+        - [0, a, 0.5, 0, 2]
+        - [1, a, 0.5, 1, 2]
+        - [2, a, 0.8, 0, 2]
+        - [3, a, 0.8, 1, 2]
+        - [4, b, 0.4, 0, 3]
+    """)
     assert all(trial.config.simulation.friction == 0.5 for trial in trials)
     assert [t.key[1] for t in select(trials, ("a",), (1, 4), None, "suite")] == [1]
     assert [t.key[1] for t in select(trials, ("b", "a"), (), None, "suite")] == [0, 1, 2, 3, 4]
@@ -65,18 +71,16 @@ def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
         assert swings.sum() == 1 and (swings == early).all() and (swings == late).all()
 
 
-@pytest.mark.parametrize("text, says", [
-    ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
-     "suite: trial 0: at is 1.5 s, and the trial ends at 1 s"),
-    ("{reference: stand, duration: 1.0, trials: "
-     "[{kind: motor_block, at: {foot: FR, phase: swing, cycle: 0}, for: 0.1}]}",
-     "suite: trial 0: "),
-    ("{reference: moonwalk, duration: 1.0, trials: [{kind: motor_block, at: 0.5, for: 0.1}]}",
-     "walk"),
-    ("{reference: stand, duration: 1.0, simulation: {frictoin: 1}, trials: "
-     "[{kind: motor_block, at: 0.5, for: 0.1}]}", "friction"),
-    ("{reference: walk, command: {speed: 1}, duration: 1.0, trials: "
-     "[{kind: motor_block, at: 0.5, for: 0.1}]}", "velocity_x"),
-])  # fmt: skip
+@pytest.mark.parametrize("text, says", table("""
+    {trials: [{kind: motor_block, at: 1.5, for: 0.1}]} \
+        => suite: trial 0: at is 1.5 s, and the trial ends at 1 s
+    {trials: [{kind: motor_block, at: {foot: FR, phase: swing, cycle: 0}, for: 0.1}]} \
+        => suite: trial 0:
+    {reference: moonwalk} => walk
+    {simulation: {frictoin: 1}} => friction
+    {reference: walk, command: {speed: 1}} => velocity_x
+"""))  # fmt: skip
 def test_trial_that_cannot_be_run_is_refused(text, says):
+    usual = {"reference": "stand", "duration": 1.0, "trials": [{"kind": "none"}]}
+    text = json.dumps(usual | yaml.safe_load(text))
     assert says in refusal(BadRequest, trials_of, text)

@@ -23,24 +23,21 @@ trials: {kind: base_velocity, at: [0.1, 0.2, 0.3], value: [[0, 1, 0], [0, -1, 0]
 """
 
 
+STOPPED, BROKEN = KeyboardInterrupt(), RuntimeError("a leg\ncame off")
+STOPPED_IN_COMPILED_CODE = SystemError("in compiled code")
+STOPPED_IN_COMPILED_CODE.__cause__ = STOPPED
+
+
 class Counting:
-    """Stands in for what runs a trial: stopped by the user at `stop`, raising at `broken`.
+    """Stands in for what runs a trial: the one with the number `at` raises an error."""
 
-    At `compiled` the user stops it while compiled code is called.
-    """
-
-    def __init__(self, stop=-1, broken=-1, compiled=-1):
-        self.ran = []
-        self.stop, self.broken, self.compiled = stop, broken, compiled
+    def __init__(self, at=-1, error=STOPPED):
+        self.ran, self.at, self.error = [], at, error
 
     def __call__(self, trial):
         number = trial.labels["trial"]
-        if number == self.stop:
-            raise KeyboardInterrupt
-        if number == self.broken:
-            raise RuntimeError("a leg\ncame off")
-        if number == self.compiled:
-            raise SystemError("in compiled code") from KeyboardInterrupt()
+        if number == self.at:
+            raise self.error
         self.ran.append(number)
         row = {"fell": False, "max_lateral_deviation_m": 0.1 * number, "solve_ms_p50": 1.0}
         return Finished(trial.labels | row | {"group": "", "seed": 0, "solve_ms_p99": 2.0}, None)
@@ -54,39 +51,47 @@ def request_of(tmp_path):
     return lambda **more: SweepRequest(str(suite), **{"jobs": 1, "output": folder} | more)
 
 
+@pytest.fixture
+def go_on(request_of):
+    """Runs a sweep on to its end, where these trials are left; gives its rows."""
+
+    def run_on(trials):
+        again = Counting()
+        result = run_sweep(request_of(), again)
+        assert (again.ran, numbers(result)) == (trials, list(range(6)))
+        assert not (result.interrupted or result.missing)
+        return result.rows
+
+    return run_on
+
+
 def numbers(result):
     return [row["trial"] for row in result.rows]
 
 
-@pytest.mark.parametrize("when", ["stop", "compiled"])
-def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path, when):
-    first, second = Counting(**{when: 3}), Counting()
-    result = run_sweep(request_of(), first)
+@pytest.mark.parametrize("error", [STOPPED, STOPPED_IN_COMPILED_CODE])
+def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path, error, go_on):
+    result = run_sweep(request_of(), Counting(3, error))
     assert (result.interrupted, numbers(result), result.missing) == (True, [0, 1, 2], 3)
-    result = run_sweep(request_of(), second)
-    assert (result.interrupted, numbers(result), result.missing) == (False, list(range(6)), 0)
-    assert second.ran == [3, 4, 5]
-    whole = run_sweep(request_of(output=tmp_path / "whole"), Counting())
-    assert whole.rows == result.rows
-    again = Counting()
-    assert run_sweep(request_of(), again).rows == result.rows and again.ran == []
+    rows = go_on([3, 4, 5])
+    assert run_sweep(request_of(output=tmp_path / "whole"), Counting()).rows == rows == go_on([])
 
 
 @pytest.mark.parametrize("torn", [b'{"planner":"hilqr","tri', b"\0\0\0\0\n"])
-def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, torn):
-    run_sweep(request_of(), Counting(stop=4))
+def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, torn, go_on):
+    run_sweep(request_of(), Counting(4))
     rows = tmp_path / "sweep" / "rows.jsonl"
     lines = rows.read_bytes().splitlines(keepends=True)
     rows.write_bytes(b"".join(lines[:3]) + torn)
-    again = Counting()
-    assert numbers(run_sweep(request_of(), again)) == list(range(6))
-    assert again.ran == [3, 4, 5]
+    go_on([3, 4, 5])
     assert [json.loads(line)["trial"] for line in rows.read_text().splitlines()] == list(range(6))
 
 
 @pytest.mark.parametrize("damage", [b"\0\0\0\n", b"{}\n", b"17\n"])
-def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp_path, damage):
-    run_sweep(request_of(), Counting(stop=4))
+def test_damage_before_good_rows_is_named_and_loses_none_of_them(
+    request_of, tmp_path, damage, go_on
+):
+    run_sweep(request_of(), Counting(4))
     rows = tmp_path / "sweep" / "rows.jsonl"
     first, _, *rest = rows.read_bytes().splitlines(keepends=True)
     damaged = b"".join([first, damage, *rest])
@@ -94,16 +99,14 @@ def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp
     assert "line 2 of rows.jsonl" in refusal(BadRequest, run_sweep, request_of(), Counting())
     assert rows.read_bytes() == damaged
     rows.write_bytes(first + b"".join(rest))
-    again = Counting()
-    run_sweep(request_of(), again)
-    assert again.ran == [1, 4, 5]
+    go_on([1, 4, 5])
 
 
-def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
-    result = run_sweep(request_of(), Counting(broken=2))
+def test_broken_trial_is_told_and_the_others_run(request_of, capsys, go_on):
+    result = run_sweep(request_of(), Counting(2, BROKEN))
     assert numbers(result) == [0, 1, 3, 4, 5] and result.missing == 1
     assert "trial 2 of hilqr failed: RuntimeError: a leg came off" in capsys.readouterr().err
-    assert numbers(run_sweep(request_of(), Counting())) == list(range(6))
+    go_on([2])
 
 
 def test_parts_of_one_sweep_and_other_planners_share_a_folder(request_of, tmp_path):
@@ -142,7 +145,7 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
 
 
 def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(
-    request_of, tmp_path, capsys, room_for
+    request_of, tmp_path, capsys, room_for, go_on
 ):
     about = run_sweep(request_of(output=tmp_path / "one", trials=(0,)), Counting()).folder
     row = (about / "rows.jsonl").stat().st_size
@@ -156,9 +159,7 @@ def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(
     done = [json.loads(line)["trial"] for line in kept.splitlines()]
     assert done == numbers(result) == list(range(len(done))) and 2 <= len(done) < 6
     assert result.missing == 6 - len(done) and kept.endswith("\n") and not result.interrupted
-    again = Counting()
-    assert numbers(run_sweep(request_of(), again)) == list(range(6))
-    assert again.ran == list(range(len(done), 6))
+    go_on(list(range(len(done), 6)))
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -185,24 +186,28 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
 
 
 def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sweep, "run_paused", Counting(stop=1))
+    monkeypatch.setattr(sweep, "run_paused", Counting(1))
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    suite, folder = str(tmp_path / "suite.yaml"), str(tmp_path / "sweep")
-    arguments = ["perturb", suite, "--jobs", "1", "--output", folder, "--json", "--set",
-                 "hilqr.knots=40", "--trial", "0", "--trial", "1", "--trial", "5"]  # fmt: skip
+    suite, folder = tmp_path / "suite.yaml", tmp_path / "sweep"
+    arguments = f"""
+        perturb {suite} --jobs 1 --output {folder} --json --set hilqr.knots=40
+        --trial 0 --trial 1 --trial 5
+    """.split()
     assert command_line(arguments) == 130
     captured = capsys.readouterr()
     assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
     rest = captured.err.split("go on with: ")[1].split()
-    assert rest == [
-        "saltus", "perturb", suite, "--planner", "hilqr", "--mode", "paused", "--jobs", "1",
-        "--trial", "0", "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40",
-        "--output", folder,
-    ]  # fmt: skip
+    assert (
+        rest
+        == f"""
+        saltus perturb {suite} --planner hilqr --mode paused --jobs 1
+        --trial 0 --trial 1 --trial 5 --set hilqr.knots=40 --output {folder}
+    """.split()
+    )
     more = [*arguments, "--planner", "hilqr,instant_qp"]
     assert command_line(more) == 130
     assert "--planner hilqr,instant_qp --mode" in capsys.readouterr().err
-    monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
+    monkeypatch.setattr(sweep, "run_paused", Counting(5, BROKEN))
     assert command_line(arguments) == 1
     monkeypatch.setattr(sweep, "run_paused", Counting())
     assert command_line(rest[1:]) == 0

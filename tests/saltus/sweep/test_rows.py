@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from saltus.cli.main import run
 from saltus.launch.launcher import LaunchOutcome
@@ -17,12 +18,12 @@ seeds: 2
 simulation: {friction: 0.6}
 trials: {kind: base_velocity, at: 0.05, value: [0, 0.3, 0]}
 """
-KEYS = ["planner", "trial", "start", "kind", "at", "value", "for", "every", "instant", "reference",
-        "reference_from", "command", "simulation", "timing", "duration", "robot", "terrain",
-        "terrain_belief", "settings",
-        "fell", "max_lateral_deviation_m",
-        "solve_ms_p50", "group", "seed", "solve_ms_p99", "processor_ms_p50", "plans_failed",
-        "plans_late", "not_tracking_ticks"]  # fmt: skip
+KEYS = """
+    planner trial start kind at value for every instant reference reference_from command
+    simulation timing duration robot terrain terrain_belief settings fell
+    max_lateral_deviation_m solve_ms_p50 group seed solve_ms_p99 processor_ms_p50 plans_failed
+    plans_late not_tracking_ticks
+""".split()
 
 
 @pytest.fixture
@@ -56,13 +57,14 @@ def test_one_trial_alone_gives_the_row_of_the_sweep(rows_of, tmp_path):
 
 def by_the_clock(tmp_path, monkeypatch, interrupted):
     """A sweep in real time of which every launch ends with made-up reports."""
-    reports = {
-        "planner": {"statuses": {"ok": 9, "time_limit": 2, "failed": 1}},
-        "tracker": {"commands": {"damp": 155, "waiting": 4, "ok": 165, "stand_down": 2018}},
-        "simulation": {"in_force": {"none": 1, "waiting": 4, "ok": 145}},
-    }
-    summary = {"fell": False, "max_lateral_deviation_m": 0.1,
-               "planner": {"solve_ms": {"p50": 1.0, "p99": 2.0}}}  # fmt: skip
+    reports = yaml.safe_load("""
+        planner: {statuses: {ok: 9, time_limit: 2, failed: 1}}
+        tracker: {commands: {damp: 155, waiting: 4, ok: 165, stand_down: 2018}}
+        simulation: {in_force: {none: 1, waiting: 4, ok: 145}}
+    """)
+    summary = yaml.safe_load("""
+        {fell: false, max_lateral_deviation_m: 0.1, planner: {solve_ms: {p50: 1, p99: 2}}}
+    """)
     outcome = LaunchOutcome(summary, [], not interrupted, interrupted, reports, [])
     monkeypatch.setattr(running, "launch", lambda config: outcome)
     monkeypatch.setattr(sweep, "prepare", lambda trials: None)

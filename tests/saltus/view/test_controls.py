@@ -8,6 +8,7 @@ from tests.saltus.announced import announced
 from tests.saltus.programs import wait_until
 from tests.saltus.view.browser import Tab, chromium
 from tests.sim_bridge.physics.served_world import in_a_thread
+from tests.tables import yaml_table
 
 # What sticks out of its box, which hides it, or of the window.
 CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
@@ -16,7 +17,7 @@ CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
     const hidden = style.overflowX != "visible" && e.scrollWidth > e.clientWidth + 1
     return hidden || box.left < 0 || box.right > innerWidth + 1
 }).map(e => e.innerText)"""
-TABS = ("Push", "Drive", "Planner", "Run", "Plots", "Show")
+TABS = "Push Drive Planner Run Plots Show".split()
 
 
 def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary):
@@ -39,10 +40,14 @@ def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary):
 
 def check_keys(tab, bus):
     commands = bus.subscriber(COMMAND)
-    for key, field, sign in (
-        ("ArrowUp", "forward", 1), ("k", "forward", 0), ("j", "yaw_rate", 1),
-        ("ArrowRight", "yaw_rate", 0), ("Shift+ArrowLeft", "left", 1), ("0", "left", 0),
-    ):  # fmt: skip
+    for key, field, sign in yaml_table("""
+        ArrowUp => forward => 1
+        k => forward => 0
+        j => yaw_rate => 1
+        ArrowRight => yaw_rate => 0
+        Shift+ArrowLeft => left => 1
+        "0" => left => 0
+    """):
         tab.page.keyboard.press(key)
         value = [0.0]
 

@@ -12,6 +12,7 @@ from saltus.recording.kinematics import FEET, LOOKS, Kinematics
 from saltus.view.scene import parts_of
 from tests.a1 import A1
 from tests.refusals import refusal
+from tests.tables import yaml_table
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +37,12 @@ def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch):
     assert "saltus[view]" in refusal(BadRequest, require_view)
 
 
-@pytest.mark.parametrize(
-    "launch, assignments, allowed",
-    [
-        ("sim", [], True), ("sim", ["view.control=false"], False), ("a1", [], False),
-        ("a1", ["view.control=true"], True), ("a1-emulated", [], False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("launch, assignments, allowed", yaml_table("""
+    sim => [] => true
+    sim => [view.control=false] => false
+    a1 => [] => false
+    a1 => [view.control=true] => true
+    a1-emulated => [] => false
+"""))  # fmt: skip
 def test_a_real_robot_is_only_watched_unless_its_file_says_so(launch, assignments, allowed):
     assert load_launch(launch, assignments).controllable is allowed

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from pytest import approx
 
 from robots.conventions import FOOT_NAMES
@@ -57,17 +58,21 @@ def test_s_is_of_a_foot_that_lands_and_one_foot_has_nearly_one_outcome():
 
 @pytest.fixture(scope="module")
 def found():
-    runs = {"walk": (("FR",), ("RL",)), "trot": (("FR", "RL"),),
-            "bound": (("FR", "FL"), ("RR", "RL"), ("FR",))}  # fmt: skip
+    runs = yaml.safe_load("""
+        walk: [[FR], [RL]]
+        trot: [[FR, RL]]
+        bound: [[FR, FL], [RR, RL], [FR]]
+    """)
     return [each for gait, landings in runs.items()
             for each in measure(A1, gait, touchdowns(*landings), 32, StudyOptions())]  # fmt: skip
 
 
 def test_a_row_for_each_gait_and_kind_of_touchdown(found):
     rows = a1_touchdown.rows_of(found)
-    assert [(row["gait"], row["landing"], row["touchdowns"]) for row in rows] == [
-        ("walk", "one foot", 2), ("trot", "diagonal pair", 1), ("bound", "front pair", 1),
-        ("bound", "one foot", 1), ("bound", "rear pair", 1),
+    kinds = [f"{row['gait']}: {row['landing']} {row['touchdowns']}" for row in rows]
+    assert kinds == [
+        "walk: one foot 2", "trot: diagonal pair 1", "bound: front pair 1", "bound: one foot 1",
+        "bound: rear pair 1",
     ]  # fmt: skip
     assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
     assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1

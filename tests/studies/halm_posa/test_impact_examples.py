@@ -28,6 +28,11 @@ def turned(angle, arm):
     return np.array([c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]])
 
 
+def on_floor(*points):
+    """Gap and material point of contacts that touch a level floor with these points."""
+    return [(lambda q, f=f: f(q)[1], lambda q, f=f: f(q)[0]) for f in points]
+
+
 def gait_bodies(q):
     """(mass, centre, moment of inertia, angle) of each body, written out."""
     return [(1.0, q[:2] + hang(q[leg], 0.5), 0.0, q[leg]) for leg in (2, 3)]
@@ -35,8 +40,7 @@ def gait_bodies(q):
 
 def gait_contacts(q0):
     """Gaps and material points of the contacts: functions of q, the points marked at q0."""
-    feet = [lambda q, leg=leg: q[:2] + hang(q[leg], 1.0) for leg in (2, 3)]
-    return [(lambda q, f=f: f(q)[1], lambda q, f=f: f(q)[0]) for f in feet]
+    return on_floor(*(lambda q, leg=leg: q[:2] + hang(q[leg], 1.0) for leg in (2, 3)))
 
 
 def box_bodies(q):
@@ -45,7 +49,7 @@ def box_bodies(q):
 
 def box_contacts(q0):
     A, B = (lambda q, y=y: q[:2] + turned(q[2], (0.5, y)) for y in (-0.5, 0.5))
-    return [(lambda q: A(q)[1], lambda q: A(q)[0]), (lambda q: -B(q)[0], lambda q: B(q)[1])]
+    return [*on_floor(A), (lambda q: -B(q)[0], lambda q: B(q)[1])]
 
 
 def ramone_bodies(q):
@@ -132,8 +136,7 @@ def block_bodies(q):
 
 
 def block_contacts(q0):
-    corners = [lambda q, x=x: q[:2] + turned(q[2], (x, -1.0)) for x in (-0.5, 0.5)]
-    return [(lambda q, f=f: f(q)[1], lambda q, f=f: f(q)[0]) for f in corners]
+    return on_floor(*(lambda q, x=x: q[:2] + turned(q[2], (x, -1.0)) for x in (-0.5, 0.5)))
 
 
 def block_problem(q):

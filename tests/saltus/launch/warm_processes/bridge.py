@@ -1,6 +1,7 @@
 """The bridge and the emulated A1 as their processes make them, in one misfortune after another."""
 
 import numpy as np
+import yaml
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.states import RobotState
@@ -12,14 +13,15 @@ from tests.hw_bridge.rig import Rig, stand_command
 from tests.hw_bridge.safety.safety_samples import limiter_of, pd_command, send
 from tests.saltus.launch.warm_processes.trial import tell
 
-EVENTS = (  # when the rig's robot stands; the heat has it damped
-    {"kind": "cut", "for": 0.008, "at": 1.9},
-    {"kind": "heat", "motor": "RR_calf", "temperature": 66.0, "at": 2.0},
-    {"kind": "push", "value": [0.0, 2.0, 0.0], "at": 2.05},
-    {"kind": "drive_joint", "motor": "FL_hip", "torque": 60.0, "for": 0.05, "at": 2.1},
-    {"kind": "remote", "for": 0.1, "buttons": ["R2"], "at": 2.15},
-    {"kind": "power_cut", "at": 2.25},
-)
+# When the rig's robot stands; the heat has it damped.
+EVENTS = yaml.safe_load("""
+- {kind: cut, for: 0.008, at: 1.9}
+- {kind: heat, motor: RR_calf, temperature: 66, at: 2.0}
+- {kind: push, value: [0, 2, 0], at: 2.05}
+- {kind: drive_joint, motor: FL_hip, torque: 60, for: 0.05, at: 2.1}
+- {kind: remote, for: 0.1, buttons: [R2], at: 2.15}
+- {kind: power_cut, at: 2.25}
+""")
 
 
 def bounce(tick, now):
@@ -51,7 +53,7 @@ def misfortunes(rig):
     rig.command = stand_command
     rig.bridge.end()
     seen = told(rig.run(10.0))
-    seen |= told(Rig(events=list(EVENTS)).run(2.5))
+    seen |= told(Rig(events=EVENTS).run(2.5))
     stuck = Rig(events=[{"kind": "stuck_encoder", "motor": "FR_thigh", "at": 2.0}])
     stuck.command = bounce
     seen |= told(stuck.run(3.0))

@@ -10,10 +10,10 @@ from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
 from tests.saltus.launch.warm_processes.trial import on_wire, tell
 
-SENSORS = (
-    "quaternion_imu_in_world", "angular_velocity_imu", "linear_acceleration_imu",
-    "joint_position", "joint_velocity", "joint_torque", "foot_force",
-)  # fmt: skip
+SENSORS = """
+    quaternion_imu_in_world angular_velocity_imu linear_acceleration_imu joint_position
+    joint_velocity joint_torque foot_force
+""".split()
 KICKS = {  # [m/s] of the base, by tick
     150: (0.0, 0.0, 1.2), 500: (0.0, 1.0, 0.0), 700: (0.3, 0.0, 0.8), 950: (0.0, -0.6, 0.9),
 }  # fmt: skip

@@ -1,7 +1,5 @@
 """A tracker as its process makes it, through every state and everything that it falls back to."""
 
-import logging
-
 import numpy as np
 from msgspec.structs import replace
 
@@ -43,17 +41,6 @@ def nothing(tick):
     return None
 
 
-class Reasons(logging.Handler):
-    """Keeps the reasons that the safety gate logs."""
-
-    def __init__(self):
-        super().__init__()
-        self.seen = set()
-
-    def emit(self, record):
-        self.seen |= {str(word) for word in record.args or ()}
-
-
 class Life:
     """A tracker, the tick it lives in, and what it has gone through."""
 
@@ -71,8 +58,6 @@ class Life:
                 e and on_wire(e), p and on_wire(p), tick * TICK, r and on_wire(r)
             )
             self.seen.add(command.status)
-            if not self.tracker._standby.may_return(tick * TICK):
-                self.seen.add("lying_down")
         self.tick += ticks
         self.seen |= set(self.tracker.gate.counts)
 
@@ -130,16 +115,12 @@ def lead_a_life(tracker):
 
 
 def main():
-    reasons = Reasons()
-    logger = logging.getLogger("controller.safety")
-    logger.addHandler(reasons)
-    logger.setLevel(logging.INFO)
     tracker = assembly.make_tracker(load_launch("stand", mode="realtime"))
     before = signature_counts()
     seen = lead_a_life(tracker)
     late = load_launch("stand", ["tracker.command_delay=0.005"], mode="realtime")
     seen &= lead_a_life(assembly.make_tracker(late))
-    tell(before, seen | reasons.seen)
+    tell(before, seen)
 
 
 if __name__ == "__main__":
