@@ -21,6 +21,7 @@ from hw_bridge.state_machine import (
 )
 from hw_bridge.wire.low_command import SENT, Setpoints, damping, no_torque
 from tests.a1 import A1, stand_command
+from tests.refusals import refusal
 
 S = RobotState
 O = MotionOptions()  # noqa: E741
@@ -222,22 +223,17 @@ def told_to_sit_down():
     return legs
 
 
-@pytest.mark.parametrize("tracker", [None, TRACKER])
-def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough(tracker):
-    """Until then the robot stands, or follows its tracker."""
-    legs = told_to_sit_down().run(0.0 if tracker else 1.0)
+def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
+    legs = told_to_sit_down().run(1.0)
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
-        for _ in range(round(0.5 * LEVEL_S / DT)):  # not long enough
-            legs.step(tracker)
-            assert same(legs.sent[:1], (tracker or [A1.stand])[:1])
+        legs.run(0.5 * LEVEL_S)  # not long enough
         legs.trunk = trunk
-        legs.step(tracker)
-        assert tracker is None or same(legs.sent, tracker)
-    legs.run(LEVEL_S + 10 * DT, tracker)
-    assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
-    folds = (legs.sent.q[2::3] < A1.stand[2::3]).all()
-    assert folds == (tracker is None)  # from where a tracker has them they go to the stand first
+        legs.step()
+        assert_array_equal(legs.sent.q, A1.stand)
+    legs.trunk = LEVEL
+    legs.run(LEVEL_S + 10 * DT)
+    assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
 
@@ -251,6 +247,18 @@ def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(t
     assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well
+
+
+def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
+    legs = told_to_sit_down()
+    for trunk in (ROLLED, TURNING, None, LEVEL):
+        legs.trunk = LEVEL
+        for _ in range(round(0.5 * LEVEL_S / DT)):  # not long enough
+            assert same(legs.step(TRACKER), TRACKER)
+        legs.trunk = trunk
+        assert same(legs.step(TRACKER), TRACKER)
+    legs.run(LEVEL_S + 2 * DT, TRACKER)
+    assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
 
 
 def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running():
@@ -301,3 +309,7 @@ def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout
         assert same(legs.machine.step(legs.now + k * DT, *seen, None), damping(O.damping_kd))
     legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, np.ones(12), None)
     assert legs.machine.state is S.OFF
+
+
+def test_the_timeout_of_damping_is_beyond_its_stillness():
+    assert "damping_timeout_s" in refusal(ValueError, MotionOptions, damping_s=6.0)

@@ -37,7 +37,7 @@ def random_frame(seed):
 
 
 @given(
-    st.sampled_from("quaternion_wxyz gyroscope accelerometer rpy q dq".split()),
+    st.sampled_from(["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]),
     st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]),
 )  # fmt: skip
 def test_a_number_that_is_none_is_found_wherever_it_stands(field, place, value):

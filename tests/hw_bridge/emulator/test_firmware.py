@@ -47,6 +47,8 @@ def test_joints_follow_the_law_and_the_state_shows_them():
     assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
     assert_array_equal(seen[-1].mode[:12], SERVO)
     assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
+    slope = np.diff([state.dq[0] for state in seen[100:120]]) / 0.001
+    assert np.abs(slope).max() > 0.0
 
 
 @pytest.mark.parametrize("unit, step", [(0.001, 1), (1e-6, 1000)])

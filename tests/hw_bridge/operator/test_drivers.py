@@ -16,7 +16,7 @@ from tests.a1 import A1
 STICKS, PAD = StickOptions(), GamepadOptions(dead_man_button=9)
 BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 DEAD_MAN = PAD.dead_man_axis or 0
-GAITS = set("stand walk trot bound auto".split())
+GAITS = {"stand", "walk", "trot", "bound", "auto"}
 
 
 def key_driver():

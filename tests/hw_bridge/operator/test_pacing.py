@@ -1,6 +1,5 @@
 """When commands go out, from devices and from the process that has the robot."""
 
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,9 +64,10 @@ def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand():
 def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes():
     """The emulated robot runs from about 2 s on; commands come at 50 Hz, and at once."""
     commands = []
-    held = "{kind: remote, at: 4, for: 1, sticks: {ly: 0.55, rx: -1}, buttons: [right]}"
+    held = {"kind": "remote", "at": 4.0, "for": 1.0, "sticks": {"ly": 0.55, "rx": -1.0},
+            "buttons": ["right"]}  # fmt: skip
     steering = Steering(RemoteDriver(StickOptions()), commands.append)
-    rig = Rig(events=[yaml.safe_load(held)], operator=Operator(SCRIPT), steering=steering)
+    rig = Rig(events=[held], operator=Operator(SCRIPT), steering=steering)
     rig.run(6.0)
     assert rig.bridge.machine.state is RobotState.RUNNING
     moving = [command for command in commands if command.forward]

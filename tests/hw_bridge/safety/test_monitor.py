@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.monitor import GO, Monitor, Verdict
@@ -115,6 +116,16 @@ def test_before_the_first_state_nothing_may_be_served(monitor):
     assert monitor.judge(None, 5.0, False) == GO
     verdict = monitor.judge(None, 5.0, True)
     assert verdict == Verdict("damp", "no state from the robot yet")
+
+
+@pytest.mark.parametrize("yaw", [0.0, -2.0])
+@pytest.mark.parametrize("axis", [(-1, 0, 0), (0, 1, 0), (0.6, 0.8, 0)])
+def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(monitor, axis, yaw):
+    heading = Rotation.from_rotvec([0.0, 0.0, yaw])
+    near, far = ((heading * Rotation.from_rotvec(angle * np.array(axis, float))).as_quat()
+                 for angle in (0.9, 1.2))  # fmt: skip
+    assert live(monitor, 50, quaternion_wxyz=np.roll(near, 1)) is GO  # 52 deg
+    assert "69 deg" in live(monitor, 50, start=50, quaternion_wxyz=np.roll(far, 1)).cause
 
 
 @pytest.mark.parametrize("now", [-1.0, math.nan, math.inf])

@@ -65,6 +65,13 @@ def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good()
     assert {frame for _, frame in rig.sent} == {FRAME}
 
 
+def test_a_hang_of_less_than_10_ms_is_borne():
+    rig = Rig().run(10).hang().run(4)
+    rig.hangs = False
+    rig.run(10)
+    assert not rig.sent
+
+
 def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance():
     rig = Rig().run(10).hang()
     rig.look(after=0.5)

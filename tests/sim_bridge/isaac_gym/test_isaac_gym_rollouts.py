@@ -14,7 +14,6 @@ from tests.sim_bridge.isaac_gym.stand_in import Server, StandInRollout
 from tests.sim_bridge.isaac_gym.stand_in_gym import CALLS, height_of
 from tests.sim_bridge.physics.requests import place_request, rollout_request
 from tests.sim_bridge.rollouts.motions import on_its_feet, policies
-from tests.tables import yaml_table
 
 KNOTS, PERIOD = 8, 0.01
 STAND, PLACE = on_its_feet(), encode(place_request())
@@ -25,15 +24,19 @@ def rollout(knots=KNOTS, candidates=4, **changes):
     return rollout_request(policies(knots, candidates), **changes)
 
 
-@pytest.mark.parametrize("changes, named", yaml_table("""
-    {candidates: 5} => 1 to 4
-    {candidates: 0} => 1 to 4
-    {policy_index: [0, 0, 2, 0]} => policies 0 to 1
-    {policy_index: [0, 0, -1, 0]} => policies 0 to 1
-    {policy_index: [0, 0, 0]} => ValueError
-    {substeps: 0} => division
-    {ground: abc} => send it first
-"""), ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, named",
+    [
+        ({"candidates": 5}, "1 to 4"),
+        ({"candidates": 0}, "1 to 4"),
+        ({"policy_index": [0, 0, 2, 0]}, "policies 0 to 1"),
+        ({"policy_index": [0, 0, -1, 0]}, "policies 0 to 1"),
+        ({"policy_index": [0, 0, 0]}, "ValueError"),
+        ({"substeps": 0}, "division"),
+        ({"ground": "abc"}, "send it first"),
+    ],
+    ids=str,
+)
 def test_what_it_cannot_do_it_refuses(changes, named):
     reply = decode_reply(Server().front.answer(b"a", encode(rollout(**changes))))
     assert isinstance(reply, Refusal) and named in reply.reason and "\n" not in reply.reason

@@ -26,7 +26,7 @@ from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
 from tests.sim_bridge.rollouts.motions import on_its_feet, policies
 
 FILE, ROOT = Path(server.__file__), Path(__file__).parents[3]
-ALLOWED = set("numpy zmq msgpack isaacgym torch".split())  # and the standard library
+ALLOWED = {"numpy", "zmq", "msgpack", "isaacgym", "torch"}  # and the standard library
 PATIENCE_S = 60.0
 
 

@@ -50,7 +50,9 @@ def test_a_push_a_torque_and_a_kick_from_outside_move_it_as_in_mujoco():
     turned = np.concatenate((UP[:3], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], UP[7:]))  # to y
     force, torque = np.array([30.0, -50.0, 10.0]), np.linspace(-2.0, 3.0, 12)
     kick, model = np.array([0.4, -0.3, 0.2]), load_mujoco(A1, 0.0005)
-    state = Robot(turned).tick(steps=20, base_force=force, joint_torque=torque, base_velocity=kick)
+    state = Robot(turned).tick(
+        steps=20, base_force=force, joint_torque=torque, base_velocity=kick
+    )
     data = mujoco.MjData(model)
     data.qpos[:] = [*UP[:3], np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5), *UP[7:]]
     data.qvel[:3] = kick

@@ -18,7 +18,7 @@ LIMP = np.zeros((5, 12))
 
 
 def rollout_request(policies, **changes):
-    names = "states inputs feedforward gains step_size".split()
+    names = ("states", "inputs", "feedforward", "gains", "step_size")
     fields = {
         "id": 7, "ground": "", "period": 0.01, "substeps": 2, "x0": STAND,
         "policy_index": policies.policy_index.tolist(),
