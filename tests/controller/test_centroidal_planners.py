@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -16,6 +17,7 @@ from controller.plan_function import PlanFunction
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions, PathOptions
 from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1, STAND, estimate
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 MODEL = load_pinocchio(A1)
 
@@ -52,6 +54,19 @@ def test_the_observed_body_moves_as_the_robot_does():
         assert_allclose((later.base - now.base) / h, now.rotation @ v[:3], atol=1e-5)
         spin = (later.rotation - now.rotation) @ now.rotation.T / h
         assert_allclose(pin.unSkew(spin), now.angular_velocity, atol=1e-5)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_standing_robot_is_held_up_by_its_plan(which):
+    plan = planners(STANDING, 0.0)[which].solve(estimate())
+    assert plan.status == "ok"
+    data = MODEL.createData()
+    gravity = pin.computeGeneralizedGravity(MODEL, data, STAND)
+    jacobian = foot_jacobian(MODEL, STAND)
+    forces = np.linalg.solve(jacobian[:, 6:].T, gravity[6:] - plan.inputs[0])
+    load = jacobian[:, :6].T @ forces
+    assert load[2] == approx(gravity[2], rel=0.02)
+    assert forces.reshape(4, 3)[:, 2].min() > 10.0
 
 
 @pytest.mark.parametrize("which", [0, 1])

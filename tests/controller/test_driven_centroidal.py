@@ -72,6 +72,13 @@ def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make):
         assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)
 
 
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_robot_that_does_as_planned_goes_where_it_is_asked_to(make):
+    rows = walk(make(Goal(0.4, 0.1, 0.5, None, "trot")), 200)
+    v = np.array([plan.states_v[0, [0, 1, 5]] for _, plan in rows])
+    assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
+
+
 def test_states_begin_at_the_body_and_end_at_the_goal():
     path, state, com = driven(Goal(0.4, 0.0, 0.8, 0.25, "trot")), np.zeros(37), np.zeros(3)
     state[:7] = STAND[:7]

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from pytest import approx
 
 from controller.gaits import BOUND, STAND, TROT, WALK
@@ -31,6 +34,16 @@ def test_which_feet_are_in_the_air_together():
         assert fr == rl and fl == rr
         fr, fl, rr, rl = BOUND.contacts(time)
         assert fr == fl and rr == rl and (fr or rr)
+
+
+@given(st.floats(0.0, 20.0))
+def test_contacts_repeat_with_the_stride(time):
+    for gait in MOVING:
+        late = time + gait.start + gait.period
+        distance = (late - gait.start) / gait.period % 1.0
+        if min(abs(distance - x) for x in (*gait.offsets, 0.0, 1.0, 0.25, 0.15, 0.4, 0.9)) < 1e-6:
+            continue  # within rounding of an event
+        assert_array_equal(gait.contacts(late), gait.contacts(late + gait.period))
 
 
 def test_distance_reaches_speed_after_the_ramp_and_standing_goes_nowhere():

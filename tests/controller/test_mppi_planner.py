@@ -35,6 +35,12 @@ def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
     assert shares[3] / shares[1] == approx(np.exp(-1.0 / (0.5 * sigma)))
 
 
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_weights_do_not_depend_on_the_scale_of_the_cost(factor):
+    cost = np.array([4.0, 1.0, 2.5])
+    assert_allclose(weights(factor * cost + 7.0, 0.3), weights(cost, 0.3))
+
+
 @pytest.mark.parametrize("knots", [5, 20, 50])
 def test_a_spline_goes_through_its_points_and_reproduces_cubics(knots):
     basis = spline_basis(knots, 0.01, 0.05)

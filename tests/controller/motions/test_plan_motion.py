@@ -7,6 +7,7 @@ from pytest import approx
 
 from controller.limits import Limits
 from controller.options import FEASIBLE, Motion, Phase, Pose
+from controller.planner_options import KeepOut, LimitOptions
 from saltus.launch.references import make_plan, read_motion
 from tests.a1 import A1
 
@@ -38,6 +39,14 @@ def test_a_plan_keeps_every_limit(crouch):
     worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
     assert worst <= 1e-2
     assert crouch.solution.violation.value == approx(max(0.0, worst), abs=1e-12)
+
+
+def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():
+    box = KeepOut((-9.0, -9.0, 0.0), (9.0, 9.0, 9.0))
+    inside = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(keep_out=(box,)))
+    solution = make_plan(inside, "a1").solution
+    assert solution.status not in FEASIBLE
+    assert solution.violation.name in solution.message and "at knot" in solution.message
 
 
 @pytest.mark.slow

@@ -69,6 +69,20 @@ def test_death_is_told_with_its_cause(tmp_path):
     assert len(lines) == 1 and "tracker died" in lines[0]
 
 
+def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
+    names = ["planner", "simulation"]
+    with Supervisor(
+        [child(tmp_path, name) for name in names], "simulation", expendable=frozenset({"planner"})
+    ) as supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+        os.kill(supervisor.children[0].pid, signal.SIGKILL)
+        wait_until(lambda: bool(supervisor.watch()))
+        assert supervisor.deaths[0].cause == "killed by SIGKILL"
+        assert not supervisor.has_fatal_death and not supervisor.is_finished
+        assert supervisor.children[1].status is None
+
+
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
     lines = []
     deaf = child(
