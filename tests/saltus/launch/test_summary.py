@@ -73,10 +73,10 @@ def test_a_run_in_which_all_is_well_has_no_problem():
     planner: {statuses: {ok: 30, failed: 71}, first_error: "ValueError: no"} \
         => planner_failed => 71 of 101 solves => FAILED
     planner: {statuses: {not_converged: 51}} => not_converged => 51 of 51 solves => FAILED
-    simulation: {in_force: {ok: 5000, stand_down: 511}} \
-        => stood_down => the robot stood down for 0.51 s => FAILED
-    simulation: {in_force: {ok: 24990, stand_down: 10}} \
-        => stood_down => the robot stood down for 0.01 s of 25.00 s => WARNING
+    simulation: {in_force: {ok: 989, stand_down: 11}} \
+        => stood_down => the robot stood down for 0.01 s of 1.00 s => FAILED
+    simulation: {in_force: {ok: 991, stand_down: 9}} \
+        => stood_down => the robot stood down for 0.01 s of 1.00 s => WARNING
     simulation: {in_force: {ok: 700, hold: 200, waiting: 100}} \
         => not_tracking => 200 of 1000 ticks => WARNING
     simulation: {in_force: {none: 20, waiting: 980}} => no_plan => no plan came for 1.00 s => FAILED
