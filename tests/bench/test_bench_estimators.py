@@ -32,7 +32,7 @@ from tests.refusals import refusal
 from tests.saltus.programs import python
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
-TERRAIN = "slope step stairs boxes patch".split()
+TERRAIN = ["slope", "step", "stairs", "boxes", "patch"]
 SHORT = load_launch(
     "stand",
     [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry", AT_ORIGIN],
@@ -120,7 +120,7 @@ def test_sources_name_every_module_that_moves_the_robot():
     done = python("-c", loaded)
     root = recordings.Path(estimators.__file__).parents[2]
     covered = {str(path) for pattern in SOURCES for path in root.glob(pattern)}
-    packages = "saltation runtime robots estimator controller sim_bridge".split()
+    packages = ["saltation", "runtime", "robots", "estimator", "controller", "sim_bridge"]
     ours = [name for name in done.stdout.split()
             if name.startswith(tuple(f"{root}/{package}/" for package in packages))]  # fmt: skip
     assert len(ours) > 40

@@ -40,7 +40,7 @@ def test_rows_and_ratios(fake):
     result = planner.run(cases=2, rounds=1, peer_command=fake)
     rows = {row["name"]: row for row in result.rows}
     assert len({tuple(row) for row in result.rows}) == 1  # rows must have the same keys
-    for name in "iteration linearise backward line_search bare_stepping".split():
+    for name in ["iteration", "linearise", "backward", "line_search", "bare_stepping"]:
         row = rows[name]
         assert row["n"] == 2 * planner.REPEAT
         assert 0.0 < row["p10_ms"] <= row["median_ms"] <= row["p90_ms"]

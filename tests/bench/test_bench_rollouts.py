@@ -12,7 +12,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
 
-KEYS = "backend device candidates knots ms_p50 ms_p99".split()
+KEYS = ["backend", "device", "candidates", "knots", "ms_p50", "ms_p99"]
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ class Clock:
 def test_calls_take_turns_and_the_order_is_reversed_in_every_other_round():
     calls = []
     take_turns({name: lambda k, name=name: calls.append(f"{k}{name}") for name in "abc"}, 3)
-    assert calls == "0a 0b 0c 1c 1b 1a 2a 2b 2c".split()
+    assert calls == ["0a", "0b", "0c", "1c", "1b", "1a", "2a", "2b", "2c"]
 
 
 def test_durations_are_of_the_own_call():

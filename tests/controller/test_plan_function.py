@@ -47,7 +47,7 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
     assert_allclose(v, 0.5 * (p.states_v[6] + p.states_v[7]), atol=1e-12)
 
 
-FIELDS = "states_q states_v inputs gains contacts".split()
+FIELDS = ["states_q", "states_v", "inputs", "gains", "contacts"]
 
 
 @settings(max_examples=80)

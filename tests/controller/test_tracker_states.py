@@ -174,7 +174,7 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed, values):
     now = 0.0
     spoils = [
         *(("estimate", name) for name in ("q", "v", "time")),
-        *(("plan", name) for name in "states_q states_v inputs gains contacts".split()),
+        *(("plan", name) for name in ["states_q", "states_v", "inputs", "gains", "contacts"]),
         *(("reading", f"joint_{name}") for name in ("position", "velocity", "torque")),
         ("reading", "quaternion_imu_in_world"), ("nothing", ""), ("now", ""),
     ]  # fmt: skip

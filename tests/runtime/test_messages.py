@@ -49,7 +49,7 @@ def messages(draw, kind, **scalars):
 
 
 def command(**changes):
-    fields = {name: np.arange(12.0) for name in "q dq kp kd tau".split()}
+    fields = {name: np.arange(12.0) for name in ["q", "dq", "kp", "kd", "tau"]}
     return MotorCommand(
         **{"tick": 3, "time": 0.5, "plan_id": 7, "status": "ok", **fields, **changes}
     )

@@ -8,7 +8,7 @@ import pytest
 from saltation.convergent.hill import Hill, sine_hill
 
 SQUARE = (-2.0, 2.0)
-NAMES = "h_x h_y h_xx h_xy h_yy".split()
+NAMES = ["h_x", "h_y", "h_xx", "h_xy", "h_yy"]
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 1.01, 2.0])

@@ -18,7 +18,7 @@ from tests.saltus.programs import python
 
 COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
-NUMERICS = "numba mujoco pinocchio scipy zmq viser matplotlib".split()
+NUMERICS = ["numba", "mujoco", "pinocchio", "scipy", "zmq", "viser", "matplotlib"]
 
 
 def printed(capsys, *arguments):

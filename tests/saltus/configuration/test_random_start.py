@@ -35,7 +35,7 @@ def test_starts_are_anywhere():
     assert (np.abs(poses.mean(axis=0)) < (100.0, 100.0, 0.35)).all()
 
 
-@pytest.mark.parametrize("launch", "sim stand stairs a1-emulated emulator".split())
+@pytest.mark.parametrize("launch", ["sim", "stand", "stairs", "a1-emulated", "emulator"])
 def test_a_launch_starts_where_its_seed_draws_it(launch):
     poses = {load_launch(launch, [f"simulation.seed={s}"]).simulation.start.pose for s in (0, 0, 1)}
     assert len(poses) == 2 and all(all(pose) for pose in poses)

@@ -8,7 +8,7 @@ from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import CONNECTIONS
 from saltus.launch.cores import LISTENER_NICE, cores_of, preferred
 
-EVERYBODY = "tracker planner estimator simulation emulator".split()
+EVERYBODY = ["tracker", "planner", "estimator", "simulation", "emulator"]
 
 
 @pytest.mark.parametrize(

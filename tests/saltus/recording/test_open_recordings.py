@@ -29,7 +29,7 @@ from tests.a1 import A1
 from tests.saltus.short_walk import frames_of_run
 
 SECONDS = 0.6
-PUBLISHED = set("/tf /robot /pose/truth /pose/estimate /joints /plan/path".split())
+PUBLISHED = set(["/tf", "/robot", "/pose/truth", "/pose/estimate", "/joints", "/plan/path"])
 
 
 def read_published(path):
@@ -206,7 +206,7 @@ def test_of_plans_a_sample_is_kept(frames, recording):
     assert len(kept) == len(own)  # each is there
     with_knots, with_gains = 0, 0
     for plan, whole in zip(kept, own, strict=True):
-        for field in "id tick time cost iterations solve_s status command".split():
+        for field in ["id", "tick", "time", "cost", "iterations", "solve_s", "status", "command"]:
             assert getattr(plan, field) == getattr(whole, field)
         knots = len(plan.inputs)
         assert knots in (0, len(whole.inputs))

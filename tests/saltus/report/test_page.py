@@ -35,7 +35,7 @@ class Page(HTMLParser):
         self.tags.append(tag)
         if tag == "img":
             self.images.append(given)
-        self.addresses += [v for k, v in attrs if k in "src href srcset data action".split()]
+        self.addresses += [v for k, v in attrs if k in ["src", "href", "srcset", "data", "action"]]
         assert not [name for name in given if name.startswith("on")]
         if tag not in ("img", "meta", "br"):
             self.unclosed.append(tag)

@@ -35,7 +35,7 @@ class StillMachine:
         pass
 
 
-KEYS = set("hours falls restarts missed memory_growth_mb_per_h tick_us".split())
+KEYS = set(["hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"])
 TILTED = "the trunk is tilted by 61 deg (limit 60)"
 HOT = "FR_calf at 61 degC (limit 60)"
 
@@ -144,9 +144,7 @@ def test_a_short_soak_of_the_whole_stack(tmp_path):
     assert 1.0 < result.summary["tick_us"]["p50"] < result.summary["tick_us"]["p999"]
     samples = read_samples(folder / "samples.csv")
     assert {name.removeprefix(MEMORY) for name in samples if name.startswith(MEMORY)} == set(
-        """
-        launcher tracker planner estimator watchdog emulator black_box
-    """.split()
+        ["launcher", "tracker", "planner", "estimator", "watchdog", "emulator", "black_box"]
     )
     memory = [column[:5] for name, column in samples.items() if name.startswith(MEMORY)]
     assert np.isfinite(memory).all()

@@ -17,7 +17,7 @@ CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
     const hidden = style.overflowX != "visible" && e.scrollWidth > e.clientWidth + 1
     return hidden || box.left < 0 || box.right > innerWidth + 1
 }).map(e => e.innerText)"""
-TABS = "Push Drive Planner Run Plots Show".split()
+TABS = ["Push", "Drive", "Planner", "Run", "Plots", "Show"]
 
 
 def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary):

@@ -134,5 +134,5 @@ def test_particles_repeat_and_more_of_them_do_better():
     case = skf_particles.FLOW._replace(sizes=(10, 200), level=Level(0.5, 0.01, 1.0))
     one, other = (skf_particles.rows_of(case, 4, 3) for _ in range(2))
     assert [row["mse"] for row in one] == [row["mse"] for row in other]
-    assert [row["filter"] for row in one] == "skf jrkf bank particles particles".split()
+    assert [row["filter"] for row in one] == ["skf", "jrkf", "bank", "particles", "particles"]
     assert one[-1]["mse"] < one[-2]["mse"] and one[0]["mse_over_skf"] == 1.0

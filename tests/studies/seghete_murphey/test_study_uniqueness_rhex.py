@@ -61,7 +61,7 @@ def test_extrema_are_those_of_s(rows):
         assert measure(hip, knee) == approx(row["s"], rel=1e-9)
         assert min(sign * k for k in row["curvatures"]) > 0.0
     other = named(extrema(*landscape(41, 19, lambda *_: None)))
-    assert list(other) == "A A' B B' C C'".split()
+    assert list(other) == ["A", "A'", "B", "B'", "C", "C'"]
     assert np.degrees(other["A"].knee) == approx(rows["A"]["knee_deg"], abs=1e-3)
 
 
