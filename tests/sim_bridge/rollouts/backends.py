@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from runtime.key_files import CurveKeys
-from sim_bridge.options import ServerOptions, WarpOptions
+from sim_bridge.options import RolloutServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -85,14 +85,14 @@ def remote(keys):
         address = stack.enter_context(served(service, keys))
         key_file = Path(stack.enter_context(TemporaryDirectory())) / "key"
         key_file.write_text(f"saltus-public-key {keys.public}\n")
-        return _client(stack, ServerOptions(address, str(key_file)))
+        return _client(stack, RolloutServerOptions(address, str(key_file)))
 
     return open_
 
 
 def named_server(stack):
     """The server that the environment names; on another machine, or Isaac Gym's."""
-    return _client(stack, ServerOptions(os.environ[NAMED]))
+    return _client(stack, RolloutServerOptions(os.environ[NAMED]))
 
 
 def _client(stack, server):
