@@ -19,6 +19,7 @@ from saltation.rigid_body.hybrid_system import (
 )
 from saltation.saltations import saltation
 from saltation.simulation import simulate
+from saltation.systems import Transition
 from studies.kong import saltation_pictures as pictures
 from studies.kong.closed_forms import closed_form
 from studies.kong.hybrid_ddp import second_order_saltation
@@ -139,6 +140,18 @@ def test_every_transition_of_every_system(name):
         )  # fmt: skip
         assert len(points) == STATES
         assert np.max(saltation_errors(system, edge, points)) < REQUIRED
+
+
+def test_a_wrong_derivative_is_noticed():
+    system = bouncing_ball()
+    right = system.outgoing(FALLING)[0]
+    wrong = Transition(
+        right.source, right.target, right.guard, right.reset, guard_state=right.guard_state,
+        reset_state=lambda t, x, u: np.diag([1.0, -0.5]),
+    )  # fmt: skip
+    point = GuardState(0.0, np.array([0.0, -2.0]), np.array([1.0]))
+    assert saltation_errors(system, right, [point])[0] < 1e-10
+    assert saltation_errors(system, wrong, [point])[0] > 1e-2
 
 
 def test_the_study_agrees_on_every_transition():

@@ -27,6 +27,7 @@ from studies.kong.systems import slope_ball as slope
 from studies.kong.systems import spring_damper_ball as spring
 from studies.kong.systems import tube_ball as tube
 from studies.kong.systems import vibrating_table as table
+from studies.kong.systems.rimless_wheel import GRAVITY, LENGTH, ROLLING, rimless_wheel
 
 NONE, ONE, TWO = np.zeros(0), np.zeros(1), np.zeros(2)
 
@@ -208,6 +209,18 @@ def test_the_slopes_impacts_are_those_of_the_thesis(theta):
         if theta == slope.SLOPE:
             found = saltation(drop, drop.transitions[0], 0.0, x, NONE).matrix
             assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("half_angle, slope", [(math.pi / 8, 0.08), (0.2, 0.05), (0.3, 0.35)])
+def test_the_wheels_cycle_is_its_closed_form(half_angle, slope):
+    """The cycle from energy, its multiplier cos(2 alpha)^2; also where it never climbs."""
+    wheel = ReturnMap(rimless_wheel(half_angle, slope), EventSection("forward"), ROLLING)
+    cycle = find_limit_cycle(wheel, np.array([slope - half_angle, 2.0]))
+    assert cycle.ok and cycle.stable
+    rate = math.sqrt(4.0 * GRAVITY / LENGTH * math.sin(half_angle) * math.sin(slope))
+    rate /= math.tan(2.0 * half_angle)
+    assert_allclose(cycle.state, [slope - half_angle, rate], atol=1e-9)
+    assert_allclose(cycle.multipliers, [1.0, math.cos(2 * half_angle) ** 2], atol=1e-8)
 
 
 @pytest.mark.parametrize("damping, push", [(5.0, 20.0), (6.0, 30.0)])
