@@ -17,6 +17,9 @@ from saltus.configuration.launch import (
 from saltus.configuration.options import read_mapping
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
+from saltus.launch.planners import planning
+from saltus.sweep.trials import make_trials
+from sim_bridge.suites import parse_suite
 from tests.refusals import refusal
 from tests.tables import table
 
@@ -122,3 +125,28 @@ def test_a_changed_launch_is_that_of_the_changed_keys(before, after):
     key, _, value = after[0].partition("=")
     launch = changed(load_launch("sim", before + own), **{key: value})
     assert launch == load_launch("sim", after + own)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
+    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: motor_block, at: 0.5, for: 0.1}]"
+    settings = [f"estimator={name}", "leg_odometry.huber=3.0"]
+    (trial,) = make_trials(parse_suite(suite), "hilqr", "paused", "suite", settings)
+    assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
+    assert "leg_odometry.huber" in refusal(
+        BadRequest,
+        make_trials,
+        parse_suite(suite),
+        "hilqr",
+        "paused",
+        "suite",
+        ["estimator.huber=3"],
+    )
+
+
+@pytest.mark.parametrize("mode", ["paused", "realtime"])
+def test_the_planner_gets_the_search_of_its_mode(mode):
+    settings = ["hilqr.paused.iterations=7", "hilqr.realtime.iterations=5"]
+    options = planning(load_launch("sim", settings, mode))
+    assert options.search.iterations == {"paused": 7, "realtime": 5}[mode]
+    assert options.knots == LaunchConfig().hilqr.knots
