@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from saltus.bench.score.figures import Figure
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
 from saltus.common.files import find_file, read_table
 from saltus.configuration.launch import AT_ORIGIN
-from saltus.launch.lock_step import LockStep, Tick
-from saltus.sweep.running import run_all, workers
+from saltus.launch.lock_step import Tick
+from saltus.sweep.running import Broken, attempt, run_all, run_paused, workers
+from saltus.sweep.summary import succeeded
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials, select
 from sim_bridge.suites import read_suite
@@ -81,21 +81,17 @@ def _trial(case: Case) -> Trial:
 def _run(numbered: tuple[int, Trial]) -> Outcome:
     """One trial in lock step, with a hash of all its states and commands."""
     number, trial = numbered
-    logging.getLogger("controller").addHandler(logging.NullHandler())
     digest = hashlib.sha256()
 
     def add(tick: Tick) -> None:
         for values in (tick.truth.q, tick.truth.v, tick.command.tau):
             digest.update(np.ascontiguousarray(values).tobytes())
 
-    try:
-        metrics = LockStep(trial.config).run(add)
-    except BadRequest as error:  # no plan of a motion: the other cases are measured all the same
-        return Outcome(number, error=str(error))
-    summary: dict[str, Any] = metrics.summary()
-    way = summary["displacement_m" if trial.config.is_driven else "distance_m"]
-    passed = not metrics.fell and (trial.pass_distance is None or way >= trial.pass_distance)
-    value, unit = summary["max_lateral_deviation_m"], "m"
+    finished = attempt(partial(run_paused, also=add), trial)
+    if isinstance(finished, Broken):  # such as no plan of a motion: the others are measured
+        return Outcome(number, error=finished.why)
+    row = finished.row
+    value, unit = row["max_lateral_deviation_m"], "m"
     if value is None:
-        value, unit = summary["velocity_rmse_m_s"], "m/s"
-    return Outcome(number, passed, float(value), unit, digest.hexdigest()[:12])
+        value, unit = row["velocity_rmse_m_s"], "m/s"
+    return Outcome(number, succeeded(row), value, unit, digest.hexdigest()[:12])

@@ -13,16 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
-from time import process_time, sleep, thread_time
+from time import process_time, sleep
 from typing import Any
 
 import numpy as np
 
-from hw_bridge.watchdog.watchdog import SILENCE_S
 from runtime.bus import Bus, Endpoints
 from runtime.channels import Publisher
 from runtime.clock import RealTimeClock
@@ -35,22 +34,17 @@ from runtime.topics import (
     STATE_ESTIMATE,
 )
 from saltus.bench.planner import StageTimer
-from saltus.bench.score.figures import Figure, least_and_median, pace, time_figure
+from saltus.bench.score.figures import Figure, pace, time_figure
 from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
 from saltus.common.console import say
-from saltus.common.errors import postponed_interrupt
-from saltus.common.stalls import StallWatch
 from saltus.common.timing import Times
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch import assembly
-from saltus.launch.launcher import LaunchOutcome, launch
-from saltus.launch.listener import Listener
+from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
-from saltus.launch.supervisor import Supervisor
 from studies.a1.systems.planner_cases import make_cases, make_workbench
 
 RECORDED_S, WARM_UP = 1.8, 300  # of the walk [s], ticks
-TICKS, WINDOW = 1400, 200
 TRACED = 200
 _MARK = "getpriority"  # a system call that no tick makes
 _OWN = {  # functions of the measurement itself, within a tick
@@ -63,14 +57,14 @@ Start = Callable[[], Callable[[], Any]]  # begins a measurement; what it returns
 class Meter:
     """Measures from `begin` to `end` of each tick; the first ticks warm up."""
 
-    def __init__(self, ticks: int, start: Start) -> None:
-        self.last, self.count, self._start = WARM_UP + ticks, 0, start
+    def __init__(self, start: Start) -> None:
+        self.count, self._start = 0, start
         self.samples: list[Any] = []
 
     @property
     def done(self) -> bool:
         """Whether all ticks have been."""
-        return self.count >= self.last
+        return self.count >= WARM_UP + TRACED
 
     def begin(self) -> None:
         """Before a tick."""
@@ -82,12 +76,6 @@ class Meter:
         self.count += 1
         if self.count > WARM_UP:
             self.samples.append(sample)
-
-
-def processor_us() -> Callable[[], float]:
-    """Measure processor time of the loop's thread [us]."""
-    begin = thread_time()
-    return lambda: 1e6 * (thread_time() - begin)
 
 
 @contextlib.contextmanager
@@ -174,7 +162,7 @@ def count_ticks(name: str, walk: Walk) -> dict[str, float | None]:
     System calls are those of the loop's own thread; None without strace.
     """
     with counting() as start:
-        meter = Meter(TRACED, start)
+        meter = Meter(start)
         run_ticks(name, walk, meter)
     counts = [*np.median(meter.samples, axis=0).tolist(), _system_calls(name)]
     return dict(zip(("python calls", "c calls", "bytes", "system calls"), counts, strict=True))
@@ -280,9 +268,7 @@ def _system_calls(name: str) -> float | None:
 
 REPEATS = 5  # of a solve in each case
 CASES = 6
-LAUNCH_S, SETTLE_TICKS, WINDOW_TICKS = 20.0, 2000, 1000
-EMULATED = 2
-PATIENCE_MS = 1e3 * (SILENCE_S - TICK_S)  # of the watchdog; a heartbeat may be a tick old
+LAUNCH_S = 20.0
 
 
 def measure() -> Iterator[Figure]:
@@ -291,20 +277,12 @@ def measure() -> Iterator[Figure]:
     yield from _solves()
     yield from _trial()
     yield from _real_time()
-    yield from _emulated()
 
 
 def _ticks() -> Iterator[Figure]:
     walk = record_walk()
     for name in PROCESSES:
         say(f"cost: a tick of the {name}")
-        meter, before = Meter(TICKS, processor_us), pace()
-        run_ticks(name, walk, meter)
-        windows = np.mean(np.reshape(meter.samples, (-1, WINDOW)), axis=1)
-        least, median = least_and_median(windows.tolist())
-        unit = 0.5 * (before + pace())
-        yield time_figure(f"tick: {name}, least", "us", least / unit)
-        yield Figure(f"tick: {name}, median", "us", median / unit, "shown")
         for what, count in count_ticks(name, walk).items():
             note = "" if count is not None else "strace is not installed"
             yield Figure(f"tick: {name}, {what}", "", count, margin=0.5, note=note)
@@ -354,72 +332,17 @@ def _trial() -> Iterator[Figure]:
     yield Figure("trial: whole", "s", whole / unit, "shown")
 
 
-class _Sampler:
-    """Reads the processor time of a launch's processes once every WINDOW_TICKS.
-
-    Attributes:
-        samples: tick, and until then the time of each process [ns], see `_processor_ns`.
-    """
-
-    def __init__(self) -> None:
-        self.samples: list[tuple[int, dict[str, tuple[int, int]]]] = []
-
-    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
-        tick = listener.ticks[GROUND_TRUTH.name]
-        last = self.samples[-1][0] if self.samples else SETTLE_TICKS - WINDOW_TICKS
-        if tick < last + WINDOW_TICKS:
-            return
-        pids = {child.name: child.pid for child in supervisor.children} | {"launcher": os.getpid()}
-        times = {name: _processor_ns(pid) for name, pid in pids.items()}
-        self.samples.append((tick, times))
-
-    def per_tick(self) -> dict[str, list[float]]:
-        """Processor time of each process per ms of the robot, in each window [us]."""
-        windows: dict[str, list[float]] = defaultdict(list)
-        for (begin, before), (end, after) in zip(self.samples, self.samples[1:], strict=False):
-            for name in before:
-                for k, suffix in enumerate(("", ", other threads")):
-                    spent = after[name][k] - before[name][k]
-                    windows[name + suffix].append(1e-3 * spent / (end - begin))
-        return windows
-
-
-def _processor_ns(pid: int) -> tuple[int, int]:
-    """Processor time of a process's main thread and of its others [ns]; zeros once it is gone."""
-    own = others = 0
-    try:
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            spent = int((thread / "schedstat").read_text().split()[0])
-            own, others = (spent, others) if thread.name == str(pid) else (own, others + spent)
-    except OSError:
-        pass
-    return own, others
-
-
 def _real_time() -> Iterator[Figure]:
-    """One launch in real time: what each process takes, and what the clock shows.
+    """One launch in real time, as its clock shows it, which other programs and the host decide too.
 
-    What only a clock shows depends on other programs and the host: it is never judged. `unit` is
-    the pace of this computer: times and rates are those of the unit's.
+    Of all that only the fall is judged. Times and rates are those of the unit's computer.
     """
     say(f"cost: {LAUNCH_S:g} s in real time")
-    sampler, before = _Sampler(), pace()
-    outcome = launch(load_launch("push", mode="realtime", duration=LAUNCH_S), meddle=sampler)
-    unit, windows = 0.5 * (before + pace()), sampler.per_tick()
-    total = np.zeros(2)
-    for name, samples in sorted(windows.items()):
-        least, median = least_and_median(samples)
-        if not name.startswith("planner"):
-            total += least, median
-        yield Figure(f"1 ms: {name}", "us", least / unit, "shown")
-    name = "1 ms: all but the planner"
-    yield time_figure(f"{name}, least", "us", float(total[0]) / unit)
-    yield Figure(f"{name}, median", "us", float(total[1]) / unit, "shown")
-    summary = outcome.summary
+    before = pace()
+    outcome = launch(load_launch("push", mode="realtime", duration=LAUNCH_S))
+    unit, summary = 0.5 * (before + pace()), outcome.summary
     planner, ticks = summary["planner"], summary["tracker"]
     used = outcome.reports.get("estimator", {}).get("updates", 0) / (1e3 * LAUNCH_S)
-    plan_ms = float(np.median(windows["planner"])) / planner["rate_hz"]
-    yield time_figure("real time: processor time of a plan", "ms", plan_ms / unit, 0.35)
     for name, measure, value in (
         ("plans a second", "1/s", unit * planner["rate_hz"]),
         ("solve, 99 %", "ms", planner["solve_ms"]["p99"] / unit),
@@ -430,37 +353,5 @@ def _real_time() -> Iterator[Figure]:
     yield Figure("real time: no fall", "", int(not summary["fell"]), "higher")
 
 
-def _emulated() -> Iterator[Figure]:
-    """The emulated A1, with the host's stalls beside it."""
-    ended, judged, notes, latency = 0, 0, [], None
-    for number in range(EMULATED):
-        say(f"cost: a1-emulated, {number + 1} of {EMULATED}")
-        outcome, stalls = _watched_launch()
-        robot = outcome.summary.get("robot", {})
-        latency = robot.get("state_to_command_us", {}).get("p50")
-        well = outcome.ok and bool(robot.get("ended_well"))
-        ended += well
-        judged += well or not stalls
-        if not well:
-            longest = max(stalls, default=0.0)
-            notes.append(f"{robot.get('cause', '')}; longest stall of the host {longest:.0f} ms")
-    share = ended / judged if judged else None
-    yield Figure("a1-emulated: ended well", "",
-                 share, "higher", note="; ".join(notes))  # fmt: skip
-    yield Figure("a1-emulated: state to command", "us", latency, "shown")
-
-
-def _watched_launch() -> tuple[LaunchOutcome, list[float]]:
-    """A launch, and the stalls of the host beside it for which the watchdog damps [ms]."""
-    with tempfile.TemporaryDirectory() as folder, postponed_interrupt():
-        watch = StallWatch(Path(folder) / "stalls.csv", time.monotonic())
-        try:
-            outcome = launch(load_launch("a1-emulated"))
-            stalls = [stall.late_ms for stall in watch.stalls() or []]
-        finally:
-            watch.close()
-    return outcome, [late for late in stalls if late > PATIENCE_MS]
-
-
 if __name__ == "__main__":
-    run_ticks(sys.argv[1], record_walk(), Meter(TRACED, mark))
+    run_ticks(sys.argv[1], record_walk(), Meter(mark))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from time import process_time
 from typing import NamedTuple
@@ -67,11 +67,6 @@ def pace() -> float:
     compute = min(_timed(lambda: _multiply(_STEPS)) for _ in range(5)) / COMPUTE_MS
     memory = min(_timed(lambda: _chase(links, _HOPS)) for _ in range(5)) / MEMORY_MS
     return 1e3 * float(np.sqrt(compute * memory))
-
-
-def least_and_median(samples: Sequence[float]) -> tuple[float, float]:
-    """Least and median of samples."""
-    return float(np.min(samples)), float(np.median(samples))
 
 
 def _timed(loop: Callable[[], float]) -> float:

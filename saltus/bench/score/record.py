@@ -72,11 +72,8 @@ Key = tuple[str, str]
 Record = dict[Key, Entry]
 
 
-def read_record(text: str | None = None) -> Record:
+def read_record() -> Record:
     """The record, by group and figure; empty where there is no file yet.
-
-    Args:
-        text: of an earlier record; None reads the file of this checkout.
 
     Raises:
         BadRequest: this is no checkout, or the file is no record.
@@ -84,8 +81,7 @@ def read_record(text: str | None = None) -> Record:
     if not (ROOT / "pyproject.toml").is_file():
         raise BadRequest("score: the record is in a checkout of the project; run it there")
     with refusing(f"{FILE}", yaml.YAMLError, TypeError, AttributeError):
-        if text is None:
-            text = FILE.read_text() if FILE.exists() else "figures: []"
+        text = FILE.read_text() if FILE.exists() else "figures: []"
         entries = [Entry(**row) for row in yaml.safe_load(text)["figures"]]
     return {(entry.group, entry.figure): entry for entry in entries}
 
@@ -207,7 +203,6 @@ def git(*arguments: str) -> str:
 
 
 PAGE = ROOT / "docs" / "score.md"
-_BARS = "▁▂▃▄▅▆▇█"
 _HEAD = """\
 # Scoreboard
 
@@ -220,47 +215,27 @@ processor, plans and solves are in the unit of two fixed loops, measured in the 
 
 
 def write_page(record: Record) -> Path:
-    """Write the page from the record and its history in git.
+    """Write the page from the record.
 
     Raises:
         BadRequest: it cannot be written.
     """
     with refusing(f"{PAGE} cannot be written"):
-        return write_file(PAGE, page(record, history()).encode())
+        return write_file(PAGE, page(record).encode())
 
 
-def history() -> list[Record]:
-    """The records of earlier commits, the oldest first; none without git."""
-    try:
-        commits = git("log", "--reverse", "--format=%H", "--", FILE.name).splitlines()
-        return [read_record(git("show", f"{commit}:{FILE.name}")) for commit in commits]
-    except (OSError, subprocess.CalledProcessError, BadRequest):
-        return []
-
-
-def page(record: Record, earlier: Sequence[Record]) -> str:
-    """Markdown: a list for each group; figures whose names begin alike share a line."""
-    groups: dict[str, dict[str, list[str]]] = {}
-    for key, entry in record.items():
+def page(record: Record) -> str:
+    """Markdown: a list of figures for each group; bits are in the record alone."""
+    groups: dict[str, list[str]] = {}
+    for entry in record.values():
         if not isinstance(entry.value, str):
-            values = [each[key].value for each in (*earlier, record) if key in each]
-            colon = ": " in entry.figure
-            end = entry.figure.rfind(", " if ", " in entry.figure else ": ") if colon else None
-            head, own = entry.figure[:end], entry.figure[end:].lstrip(",: ") if colon else ""
-            heads = groups.setdefault(entry.group, {})
-            heads.setdefault(head, []).append(f"{own} {_figure(entry, values)}".strip())
-    lines = [_HEAD]
-    for group, heads in groups.items():
-        lines.append(f"\n## {group.capitalize()}\n")
-        lines += [f"- {head}: {'; '.join(figures)}" for head, figures in heads.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _figure(entry: Entry, values: Sequence[Value]) -> str:
-    goal = "" if entry.goal is None else f", goal {shown(entry.goal)}"
-    direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
-    value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
-    return f"**{value}**{goal} {spark(values)}"
+            goal = "" if entry.goal is None else f", goal {shown(entry.goal)}"
+            direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
+            value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
+            lines = groups.setdefault(entry.group, [])
+            lines.append(f"- {entry.figure}: **{value}**{goal}")
+    parts = [f"\n## {group.capitalize()}\n\n" + "\n".join(own) for group, own in groups.items()]
+    return "\n".join([_HEAD, *parts]) + "\n"
 
 
 def shown(value: Value) -> str:
@@ -268,14 +243,3 @@ def shown(value: Value) -> str:
     if value is None:
         return "not yet"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def spark(values: Sequence[Value]) -> str:
-    """A small plot of the values that differ from the one before; empty for words."""
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    numbers = [x for i, x in enumerate(numbers) if i == 0 or x != numbers[i - 1]]
-    if not numbers:
-        return ""
-    low, high = min(numbers), max(numbers)
-    span = (high - low) or 1.0
-    return "".join(_BARS[round((len(_BARS) - 1) * (x - low) / span)] for x in numbers)

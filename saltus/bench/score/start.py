@@ -1,10 +1,9 @@
-"""Start: processor time of commands, of the first compilation, and what an installation takes."""
+"""Start: what commands import, the first compilation makes, and an installation takes."""
 
 from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from saltus.bench.score.figures import Figure, pace
+from saltus.bench.score.figures import Figure
 from saltus.bench.score.record import ROOT
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -23,27 +22,17 @@ STAND = (*SALTUS, "launch", "stand", "--duration", "0.1", "--json")
 
 def measure() -> Iterator[Figure]:
     """All figures of the group."""
-    for name, command, repeats in (
-        ("saltus --help", (*SALTUS, "--help"), 5),
-        ("import of the library", (sys.executable, "-c", "import saltation.simulation"), 5),
-        ("warm launch of 0.1 s", STAND, 3),
+    for name, command in (
+        ("saltus --help", (*SALTUS, "--help")),
+        ("import of the library", (sys.executable, "-c", "import saltation.simulation")),
+        ("warm launch of 0.1 s", STAND),
     ):
         say(f"start: {name}")
-        _processor_s(command, {})  # warms the caches
-        before = pace()
-        least = min(_processor_s(command, {}) for _ in range(repeats))
-        seconds = least / (0.5 * (before + pace()))
-        # The times vary by more than a module takes.
-        yield Figure(name, "s", seconds, "shown")
         yield Figure(f"{name}: modules", "", _modules(command), tolerance=0.02)
     say("start: first compilation")
     with tempfile.TemporaryDirectory() as folder:
-        before = pace()
-        seconds = _processor_s(STAND, {"NUMBA_CACHE_DIR": folder})
-        seconds /= 0.5 * (before + pace())
+        _run(STAND, NUMBA_CACHE_DIR=folder)
         made = [file.stat().st_size for file in Path(folder).rglob("*.nbc")]
-    # Beside other load the compiler takes up to twice the time. What it makes does not vary.
-    yield Figure("first compilation", "s", seconds, "shown")
     yield Figure("first compilation: functions", "", len(made), tolerance=0.02)
     yield Figure("first compilation: machine code", "MB", 1e-6 * sum(made), tolerance=0.05)
     megabytes, packages = _installation()
@@ -51,36 +40,27 @@ def measure() -> Iterator[Figure]:
     yield Figure("packages of an installation", "", packages, margin=0.5)
 
 
-def _processor_s(command: Sequence[str], environment: dict[str, str]) -> float:
-    """Processor time of a command with all its processes [s].
+def _run(command: Sequence[str], **environment: str) -> list[str]:
+    """Run a command; what it and the processes of its launch wrote on standard error.
 
     Raises:
         BadRequest: it fails.
     """
-    begin = _children_s()
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=folder,
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
         )  # fmt: skip
-    if done.returncode != 0:
-        raise BadRequest(f"score: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")
-    return _children_s() - begin
+        if done.returncode != 0:
+            raise BadRequest(f"score: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")
+        return [done.stderr, *(log.read_text() for log in Path(folder).glob("runs/*/logs/*.log"))]
 
 
 def _modules(command: Sequence[str]) -> int:
     """Number of modules that a Python command and the processes of its launch import."""
-    told = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=told)
-        logs = [log.read_text() for log in Path(folder).glob("runs/*/logs/*.log")]
+    logs = _run(command, PYTHONPROFILEIMPORTTIME="1")
     # The first line of each names the columns.
-    return sum(text.count("import time:") - 1 for text in (done.stderr, *logs))
-
-
-def _children_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return sum(text.count("import time:") - 1 for text in logs)
 
 
 def _installation() -> tuple[float, int]:
