@@ -46,7 +46,6 @@ def perturb(
     ] = "hilqr",
     mode: Mode = "paused",
     jobs: Annotated[int | None, typer.Option(min=1)] = None,
-    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS")] = None,
     output: FolderOption = None,
     trial: list[int] | None = None,
     group: list[str] | None = None,
@@ -65,7 +64,6 @@ def perturb(
     Args:
         mode: How time passes.
         jobs: Trials at the same time; all cores by default.
-        scheduler: Run on the cluster of this Dask scheduler; else here.
         output: Write results here, or continue those that are here; runs/SUITE-TIME by default.
         trial: Only the trial with this number; may be repeated.
         group: Only trials of this group; may be repeated.
@@ -74,14 +72,12 @@ def perturb(
     """
     if mode == "realtime" and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
-    if mode == "realtime" and scheduler:
-        raise BadRequest("--scheduler: trials in real time run on this machine; leave it out")
     if mode == "realtime" and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners_named(planner), mode, jobs, scheduler, output,
+        suite, planners_named(planner), mode, jobs, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
         tuple(sorted(set(budget or ()))),
     )  # fmt: skip

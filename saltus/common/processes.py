@@ -132,22 +132,14 @@ def cores() -> int:
 
 def quota() -> float:
     """Cores whose time this process may take together with others; infinite without a limit."""
-    shares = [math.inf]
+    shares, top = [math.inf], Path("/sys/fs/cgroup")
     with suppress(OSError, ValueError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)  # no controllers: version 2
-            if controllers and "cpu" not in controllers.split(","):
-                continue
-            top = Path("/sys/fs/cgroup", "cpu" if controllers else "")
-            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
-            folder = top / path.strip("/")
-            for group in (folder, *folder.parents):  # each limits those below it
-                with suppress(OSError, ValueError):  # such as "max"
-                    texts = [(group / name).read_text() for name in names]
-                    most, period = map(float, " ".join(texts).split())
-                    shares += [most / period] if most > 0.0 else []
-                if group == top:
-                    break
+        folder = top / Path("/proc/self/cgroup").read_text().partition("::/")[2].strip()
+        while folder.is_relative_to(top):  # each limits those below it
+            with suppress(OSError, ValueError):  # such as "max"
+                most, period = map(float, (folder / "cpu.max").read_text().split())
+                shares.append(most / period)
+            folder = folder.parent
     return min(shares)
 
 

@@ -1,1 +1,1 @@
-"""Sweeps: a suite run trial by trial, on cores or a cluster, kept in a folder."""
+"""Sweeps: a suite run trial by trial, on all cores, kept in a folder."""

@@ -1,17 +1,16 @@
-"""Runs one trial and makes its row, and many trials on cores or on a Dask cluster."""
+"""Runs one trial and makes its row, and many trials at the same time."""
 
-import importlib
 import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from saltus.common.errors import interrupted, postponed_interrupt, refusing
+from saltus.common.errors import interrupted, postponed_interrupt
 from saltus.common.processes import cores
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep, Tick
@@ -22,31 +21,10 @@ from saltus.sweep.trials import Row, Trial
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-SCHEDULER_S = 10.0  # patience with a scheduler's address
 
-
-@contextmanager
-def workers(jobs: int | None = None, scheduler: str | None = None) -> Iterator[None]:
-    """Have `run_all` run on processes of this machine, or of a Dask cluster, meanwhile.
-
-    Args:
-        jobs: at the same time; None for all cores, or all that the cluster has.
-        scheduler: address of Dask's scheduler.
-
-    Raises:
-        BadRequest: Dask is missing, or its scheduler does not answer.
-    """
-    if scheduler is None:
-        with parallel_config("loky", n_jobs=jobs or cores(), inner_max_num_threads=1):
-            yield
-        return
-    what = f"--scheduler {scheduler}"
-    with refusing(what, ImportError, remedy="pip install 'saltus[cluster]'"):
-        distributed: Any = importlib.import_module("distributed")
-    with _deaf_to_interrupt(), refusing(f"{what}: nobody answers there", OSError, ValueError):
-        client = distributed.Client(scheduler, timeout=SCHEDULER_S)
-    with client, parallel_config("dask", n_jobs=jobs or -1):
-        yield
+def workers(jobs: int | None = None) -> AbstractContextManager[Any]:
+    """Have `run_all` run `jobs` at the same time meanwhile; None: as many as there are cores."""
+    return parallel_config("loky", n_jobs=jobs or cores(), inner_max_num_threads=1)
 
 
 def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Result]:

@@ -45,7 +45,6 @@ class SweepRequest(NamedTuple):
         planners: which planners.
         mode: ``paused`` or ``realtime``, in which trials run one after another.
         jobs: trials at the same time; None for what there is.
-        scheduler: see `saltus.sweep.running.workers`.
         output: folder; None makes one in ``runs/``.
         trials, groups: which alone; empty for all.
         seeds: how many of each event; None for all.
@@ -58,7 +57,6 @@ class SweepRequest(NamedTuple):
     planners: tuple[str, ...] = ("hilqr",)
     mode: str = "paused"
     jobs: int | None = None
-    scheduler: str | None = None
     output: Path | None = None
     trials: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
@@ -71,8 +69,7 @@ class SweepRequest(NamedTuple):
         """The command line that asks for it, but for its folder."""
         words = ["saltus", "perturb", self.suite, "--planner", planners_in_words(self.planners)]
         for option, values in (
-            ("--mode", [self.mode]), ("--jobs", [self.jobs]),
-            ("--scheduler", [self.scheduler]), ("--seeds", [self.seeds]),
+            ("--mode", [self.mode]), ("--jobs", [self.jobs]), ("--seeds", [self.seeds]),
             ("--group", self.groups), ("--trial", self.trials), ("--set", self.settings),
             ("--budget", [f"{each:g}" for each in self.budgets_ms]),
         ):  # fmt: skip
@@ -116,12 +113,12 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     jobs = 1 if request.mode == "realtime" else request.jobs
     run = run or (run_paused if request.mode == "paused" else run_realtime)
     _check_engines(wanted, jobs)
-    with workers(jobs, request.scheduler):
+    with workers(jobs):
         prepare(wanted)
         about = _about(request, path, text, wanted)
         folder = SweepFolder(request.output or new_run_folder(path.stem), about)
         try:
-            threads = 1 if request.scheduler else threads_each(len(wanted), jobs)
+            threads = threads_each(len(wanted), jobs)
             shared = [_fitted(trial.with_threads(threads), folder) for trial in wanted]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:

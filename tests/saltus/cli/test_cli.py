@@ -51,7 +51,7 @@ from tests.tables import table
     perturb push-stand --mode realtime --jobs 2 => --jobs
     bench coffee => planner
     doctor --fix => --fix | --json
-    perturb push-stand --backend dask => --backend | --scheduler
+    perturb push-stand --backend dask => --backend | --jobs
     launch sim --read-only => need a real or emulated robot
     config => sim | push
     config sim --diffs => --diff
