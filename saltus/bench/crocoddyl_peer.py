@@ -1,10 +1,9 @@
 """The peer of `saltus bench planner`: one FDDP iteration of Crocoddyl on the A1.
 
 Runs in an environment of its own (`make peers`), where Saltus is not installed, so it imports
-nothing of it. Usage: `python crocoddyl_peer.py CASES.npz`; see `planner_cases.save_cases` for the
-file. It speaks JSON, one object a line, on standard output: first its versions, then for each
-request {"case": i, "threads": n, "repeat": r} on standard input an answer
-{"ms": [...], "step_length": ..., "cost": ...}. It ends with its standard input.
+nothing of it. Usage: `python crocoddyl_peer.py CASES.npz THREADS REPEAT`; see
+`planner_cases.save_cases` for the file. It prints one JSON object: its versions, and `ms`, the time
+of each iteration, so many in each case.
 """
 
 # Run by another interpreter, whose packages the project's type checker does not see.
@@ -40,13 +39,13 @@ class Peer:
         count = len(self.cases["x0"])
         self.solvers = [self._solver(case) for case in range(count)]
 
-    def iterate(self, case: int, threads: int) -> tuple[float, float, float]:
+    def iterate(self, case: int, threads: int) -> float:
         """Solve for one iteration from the reference, its first state moved to x0.
 
         Returns:
             The time [ms] of `solve(maxiter=1)`, which evaluates the warm start, differentiates it,
             makes the backward pass and searches along the step lengths 1, 1/2, 1/4 ... until one
-            is accepted; that step length; the cost reached.
+            is accepted.
         """
         solver = self.solvers[case]
         solver.problem.nthreads = threads  # stays 1 in a build without OpenMP
@@ -55,7 +54,7 @@ class Peer:
         inputs = [u.copy() for u in self.cases["inputs"][case]]
         begin = perf_counter()
         solver.solve(states, inputs, 1, False, REGULARISATION)
-        return 1e3 * (perf_counter() - begin), float(solver.stepLength), float(solver.cost)
+        return 1e3 * (perf_counter() - begin)
 
     def _solver(self, case: int):
         """FDDP on the problem of one case."""
@@ -123,19 +122,18 @@ class Peer:
             costs.addCost(f"cone{foot}", cost, CONE_WEIGHT / self.period)
 
 
-def main(path: str) -> None:
-    """Serve requests until standard input ends."""
+def main(path: str, threads: int, repeat: int) -> None:
+    """Measure all cases, after one iteration of each that warms up."""
     with np.load(path) as cases:
         peer = Peer(cases)
-    versions = {"crocoddyl": crocoddyl.__version__, "pinocchio": pin.__version__}
-    print(json.dumps(versions), flush=True)
-    for line in sys.stdin:
-        ask = json.loads(line)
-        results = [peer.iterate(ask["case"], ask["threads"]) for _ in range(ask["repeat"])]
-        milliseconds, step_length, cost = zip(*results, strict=True)
-        answer = {"ms": milliseconds, "step_length": step_length[-1], "cost": cost[-1]}
-        print(json.dumps(answer), flush=True)
+    count = len(peer.solvers)
+    for case in range(count):
+        peer.iterate(case, threads)
+    taken = [peer.iterate(case, threads) for case in range(count) for _ in range(repeat)]
+    print(json.dumps(
+        {"crocoddyl": crocoddyl.__version__, "pinocchio": pin.__version__, "ms": taken}
+    ))  # fmt: skip
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

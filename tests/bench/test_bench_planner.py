@@ -1,4 +1,4 @@
-"""`saltus bench planner`: its rows, the peer's protocol, and what a missing peer says."""
+"""`saltus bench planner`: its rows, and what a peer that is missing or fails says."""
 
 import sys
 
@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from pytest import approx
 
 from saltus.bench import planner
-from saltus.bench.planner import PeerProcess
+from saltus.bench.planner import ask_peer
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases
@@ -16,10 +16,8 @@ from tests.refusals import refusal
 
 FAKE_PEER = """
 import json, sys
-print(json.dumps({"crocoddyl": "0", "pinocchio": "0", "saw": sys.argv[1:]}), flush=True)
-for line in sys.stdin:
-    ask = json.loads(line)
-    print(json.dumps({"ms": [1.0 + ask["threads"]] * ask["repeat"]}), flush=True)
+_, cases, threads, repeat = sys.argv
+print(json.dumps({"crocoddyl": "0", "pinocchio": "0", "ms": [1.0 + int(threads)] * int(repeat)}))
 """
 
 
@@ -46,7 +44,7 @@ def test_rows_and_ratios(fake):
         assert 0.0 < row["p10_ms"] <= row["median_ms"] <= row["p90_ms"]
     # The fake answers 2 ms on one thread and 3 ms on two: the faster one counts.
     assert rows["crocoddyl_1_thread"]["median_ms"] == approx(2.0)
-    assert rows["crocoddyl_2_threads"]["n"] == 2 * planner.REPEAT
+    assert rows["crocoddyl_2_threads"]["n"] == planner.REPEAT
     bounds = {row["name"]: row["at_most"] for row in result.rows if row["at_most"] is not None}
     assert bounds["line_search_over_bare"] == 1.3 and bounds["ratio_as_run"] == 0.7
 
@@ -65,12 +63,12 @@ def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
 @pytest.mark.parametrize("body, said", [
     ("raise SystemExit('no wheel here')", "no wheel here"),
     ("print('hello')", "hello"),
-    ("print('{}', flush=True); input(); raise RuntimeError('it broke')", "it broke"),
+    ("print('{', flush=True); raise RuntimeError('it broke')", "it broke"),
 ])  # fmt: skip
 def test_a_peer_that_fails_is_one_line_that_names_the_remedy(tmp_path, body, said):
     script = tmp_path / "broken.py"
     script.write_text(body)
-    line = refusal(BadRequest, lambda: PeerProcess([sys.executable, str(script)]).ask(case=0))
+    line = refusal(BadRequest, lambda: ask_peer([sys.executable, str(script)], 1))
     assert said in line and "make peers" in line
 
 
