@@ -99,5 +99,5 @@ def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
     reference = plan.reference
     which = np.linspace(0, reference.size - 1, PANELS).astype(int)
     pictures = [Picture(reference.q[k], f"{k * reference.period:.2f} s") for k in which]
-    job = Job("film_strip", pictures, PANEL, SIDE, "png", robot=robot)
+    job = Job("film_strip", pictures, PANEL, SIDE, robot=robot)
     return draw_file(job, folder / "film_strip.png")

@@ -22,15 +22,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from saltus.bench.rollouts import BUDGET_S, Engine, cpu_name, measure, walking_problem, warp_engines
+from saltus.bench.rollouts import BUDGET_S, Engine, cpu_name, measure, walking_problem
 from saltus.common.console import Fact, print_facts, print_json, print_table, say
 from saltus.common.processes import cores
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
-from sim_bridge.rollouts.threaded import ThreadedRollout
+from saltus.launch.planners import make_rollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.rollouts.warp_device import open_device
-from tests.a1 import A1
 
 ROOT = Path(__file__).parents[1]
 STRAY_M = 1e-3  # of the base from MuJoCo's, in the median candidate
@@ -96,11 +95,18 @@ def conformance(extent):
     return [Row("conformance tests", status == 0 and set(counts) == {"passed"}, result)]
 
 
+def keys_of(rollout):
+    """Of a launch that plans on this backend, MuJoCo on all cores."""
+    return f"rollout={rollout}", f"hilqr.paused.threads={cores()}"
+
+
 def rollouts(extent):
     """The batches of `saltus bench rollouts`; all candidates stay finite, most near MuJoCo's."""
     problem, rows = walking_problem(), []
-    mujoco = Engine("mujoco", cpu_name(), ThreadedRollout(A1, *problem.horizon, cores()))
-    warp = warp_engines(problem.horizon)[0]
+    mujoco, warp = (
+        Engine(name, name, make_rollout(load_launch("sim", keys_of(name))))
+        for name in ("mujoco", "warp")
+    )
     for size in extent.sizes:
         expected, found = (
             each.rollout.roll_out(problem.x0, problem.policies(size)) for each in (mujoco, warp)
@@ -109,9 +115,9 @@ def rollouts(extent):
         times = measure([mujoco, warp], problem, size, extent.budget_s)
         stray, finite = float(np.median(strayed)), int(found.finite.sum())
         rows.append(Row(
-            f"{size} candidates, {problem.horizon.knots} knots", finite == size and stray < STRAY_M,
+            f"{size} candidates", finite == size and stray < STRAY_M,
             f"{finite} finite, base within {1e3 * stray:.2g} mm of MuJoCo's in the median",
-            times[1].quantile(50.0), times[0].quantile(50.0),
+            times[1]["ms_p50"], times[0]["ms_p50"],
         ))  # fmt: skip
     return rows
 
@@ -121,7 +127,7 @@ def walk(extent):
     medians, plans = [], Counter[str]()
     for rollout in ("mujoco", "warp"):
         say(f"pushed walk, rollout: {rollout}")
-        keys = [f"rollout={rollout}", f"hilqr.paused.threads={cores()}", *extent.launch]
+        keys = (*keys_of(rollout), *extent.launch)
         run = LockStep(load_launch("push", keys, duration=extent.duration))
         plans.clear()
         metrics = run.run(lambda tick: plans.update([tick.plan.status] if tick.plan else []))

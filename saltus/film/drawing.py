@@ -96,8 +96,8 @@ class Job(NamedTuple):
         pictures: in their order.
         size: width and height of a picture [pixels].
         view: where the camera stands.
-        ending: of the one file ``NAME.ENDING`` that is made of all pictures, one of
-            `saltus.film.painter.WRITERS`; empty for a file ``NAME-0.webp`` and so on of each.
+        ending: of the file ``NAME.ENDING`` that is made of all pictures, one of
+            `saltus.film.painter.WRITERS`.
         frames_per_second: of a film.
         robot: that is drawn.
         terrain: the ground; seed: of what is random in it.
@@ -108,7 +108,7 @@ class Job(NamedTuple):
     pictures: Sequence[Picture]
     size: tuple[int, int]
     view: View
-    ending: str = ""
+    ending: str = "png"
     frames_per_second: float = 25.0
     robot: str = "a1"
     terrain: Terrain = "flat"

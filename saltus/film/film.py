@@ -227,8 +227,8 @@ def leave_strip(folder: Path) -> None:
         times = panel_times(run.duration, [m.time for m in run.marks if m.kind == "push"])
         config, captions = run.config, [f"{time:.2f} s" for time in times]
         shown = pictures_of(run, times, captions, config.robot_model.legs)
-        job = Job("strip", shown, PANEL, View(), "png", robot=config.robot,
-                  terrain=config.terrain, seed=config.simulation.seed)  # fmt: skip
+        job = Job("strip", shown, PANEL, View(), robot=config.robot, terrain=config.terrain,
+                  seed=config.simulation.seed)  # fmt: skip
         failure = draw_file(job, folder / STRIP)
     except (BadRequest, OSError) as error:
         failure = str(getattr(error, "strerror", None) or error)
@@ -237,7 +237,9 @@ def leave_strip(folder: Path) -> None:
 
 
 def panel_times(duration: float, events: Sequence[float]) -> list[float]:
-    """Five instants [s]: around the first event, or spread over the run."""
-    if events:
-        return [min(max(events[0] + offset, 0.0), duration) for offset in AROUND_EVENT]
-    return [duration * share for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    """Five instants [s]: around the first event, closer where the run ends, or spread over it."""
+    if not events:
+        return [duration * share for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    begin = min(events[0], duration)
+    share = min(1.0, (duration - begin) / AROUND_EVENT[-1])
+    return [max(begin + share * offset, 0.0) for offset in AROUND_EVENT]

@@ -1,7 +1,7 @@
 """The process that draws a robot off-screen: ``python -m saltus.film.painter DIR``, see `drawing`.
 
 A picture shows the robot, the push that acts on it and the path that it plans. Pictures become
-stills, strips or films.
+strips or films.
 """
 
 import pickle
@@ -54,7 +54,7 @@ FORCE_RADIUS, METRES_PER_NEWTON, LEAST_FORCE = 0.012, 0.004, 3.0  # [m], [m/N], 
 ARROW_RADIUS = 0.016  # [m]
 LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
 ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
-STILL_QUALITY = 78  # of WebP, 0 to 100
+STRIP_QUALITY = 78  # of WebP, 0 to 100
 H264 = {"crf": "21", "preset": "medium"}
 GIF_COLOURS = 96
 SHADES = (0.5, 0.7, 0.85, 1.0)  # of what stands out, in the palette of a GIF
@@ -206,13 +206,6 @@ class Painter:
         return geom
 
 
-def _stills(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
-    """Write a file for each picture, ``NAME-0.webp`` and so on, for a path that ends with NAME."""
-    for number, picture in enumerate(pictures):
-        name = f"{path.name}-{number}.webp"
-        picture.save(path.with_name(name), "WEBP", quality=STILL_QUALITY)
-
-
 def _strip(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
     """Write the pictures side by side."""
     row = list(pictures)
@@ -220,7 +213,7 @@ def _strip(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
     strip = Image.new("RGB", (width * len(row), height))
     for column, picture in enumerate(row):
         strip.paste(picture, (column * width, 0))
-    strip.save(path)
+    strip.save(path, quality=STRIP_QUALITY)
 
 
 def _gif(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
@@ -268,7 +261,7 @@ def _palette(picture: Image.Image) -> Image.Image:
 
 
 WRITERS: dict[str, Callable[[Path, Iterable[Image.Image], float], None]] = {
-    "": _stills, "png": _strip, "gif": _gif, "mp4": _mp4,
+    "png": _strip, "webp": _strip, "gif": _gif, "mp4": _mp4,
 }  # fmt: skip
 
 
@@ -276,8 +269,8 @@ def main(folder: Path) -> int:
     """Do the jobs of a folder, with a line on standard output for each picture."""
     try:
         for job in pickle.loads((folder / JOBS).read_bytes()):
-            name = f"{job.name}.{job.ending}" if job.ending else job.name
-            WRITERS[job.ending](folder / name, _pictures(job), job.frames_per_second)
+            file = folder / f"{job.name}.{job.ending}"
+            WRITERS[job.ending](file, _pictures(job), job.frames_per_second)
     except OSError as error:
         print(error.strerror or error, file=sys.stderr)
         return NO_ROOM

@@ -33,7 +33,6 @@ class Panel(NamedTuple):
 
     source: str  # data URI
     alt: str
-    label: str = ""  # in small print below
 
 
 def data_uri(kind: str, content: bytes) -> str:

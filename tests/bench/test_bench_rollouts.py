@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from saltus.bench import rollouts
-from saltus.bench.rollouts import Engine, Horizon, cpu_name, measure, walking_problem
+from saltus.bench.rollouts import Engine, cpu_name, measure, walking_problem
 from sim_bridge.rollouts.threaded import ThreadedRollout
-from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
 
+HORIZON = 50, 0.01, 2  # knots, period [s], steps within
 KEYS = ["backend", "device", "candidates", "knots", "ms_p50", "ms_p99"]
 
 
@@ -33,17 +33,14 @@ class Noted:
         return {"fallbacks": self.fallbacks * len(self.calls)}
 
 
-def nowhere(horizon):
-    raise Unavailable("no such thing; install it")
-
-
-def both(horizon):
-    local = ThreadedRollout(A1, *horizon, 1)
-    return nullcontext([Engine("mujoco", cpu_name(), local), Engine("remote", "there", local, 9)])
+def both():
+    local = ThreadedRollout(A1, *HORIZON, 1)
+    engines = [Engine("mujoco", cpu_name(), local), Engine("remote", "there", local, 9)]
+    return nullcontext((engines, ["warp: no such thing; install it"]))
 
 
 def test_rows_ratio_and_what_is_missing():
-    result = rollouts.run((9, 16), 0.02, [("mujoco", both), ("warp", nowhere)])
+    result = rollouts.run((9, 16), 0.02, both)
     assert [list(row) for row in result.rows] == [KEYS] * 3
     rows = {(row["backend"], row["candidates"]): row for row in result.rows}
     assert list(rows) == [("mujoco", 9), ("remote", 9), ("mujoco", 16)]
@@ -61,12 +58,10 @@ def test_engines_take_turns(problem):
 
 
 def test_the_problem_is_a_walk_that_goes_on(problem):
-    horizon = problem.horizon
-    assert horizon == Horizon(50, 0.01, 2)
     policies = problem.policies(9)
     assert policies.count == 9 and len(policies.inputs) == 1
     assert_array_equal(policies.step_size, np.linspace(0.0, 1.0, 9))
-    batch = ThreadedRollout(A1, *horizon, 1).roll_out(problem.x0, policies)
+    batch = ThreadedRollout(A1, *HORIZON, 1).roll_out(problem.x0, policies)
     assert batch.finite.all() and batch.states[:, -1, 2].min() > 0.2
     assert np.abs(batch.states[8] - batch.states[0]).max() > 0.01
     loaded = batch.normal_forces[0] > 1.0

@@ -26,7 +26,7 @@ def picture(folder, terrain, x):
     folder.mkdir()
     failed = draw([Job("a", [Picture(q)], SIZE, View(), terrain=terrain)], folder)
     assert failed == ""
-    return np.asarray(Image.open(folder / "a-0.webp"), dtype=float)[32:]
+    return np.asarray(Image.open(folder / "a.png"), dtype=float)[32:]
 
 
 def dark(frame):

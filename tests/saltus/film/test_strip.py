@@ -7,7 +7,7 @@ from saltus.film import film as strip
 
 def test_panels_stand_around_the_first_push_and_within_the_run():
     times = strip.panel_times(3.0, [2.5, 2.9])
-    assert times == approx([2.4, 2.6, 2.8, 3.0, 3.0])
+    assert times == approx([2.475, 2.525, 2.575, 2.675, 3.0])
     assert strip.panel_times(3.0, [0.0])[0] == 0.0
 
 

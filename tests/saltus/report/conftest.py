@@ -10,8 +10,7 @@ def pixels():
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):
-        found = {job.name: [b"x"] * (1 if job.ending else len(job.pictures)) for job in jobs}
-        return found, ""
+        return {job.name: b"x" for job in jobs}, ""
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pictures, "draw_pictures", draw_pictures)
