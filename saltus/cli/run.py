@@ -24,7 +24,7 @@ from saltus.cli.options import (
     documented,
     keys,
 )
-from saltus.common.console import print_facts, print_json, print_lines, say, stderr
+from saltus.common.console import print_facts, print_json, say, stderr
 from saltus.common.errors import INTERRUPTED, BadRequest, refusing
 from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
@@ -214,7 +214,6 @@ def config(
     mode: ModeOption = None,
     assignments: SetOption = None,
     diff: bool = False,
-    markdown: bool = False,
     json: JsonOption = False,
 ) -> int:
     """Print every key of a launch: its value, accepted values and source; run nothing.
@@ -222,14 +221,10 @@ def config(
     Args:
         prefix: Only this key, or the keys of this section.
         diff: Only what differs from the defaults.
-        markdown: Print docs/keys.md instead.
     """
     from saltus.configuration import keys as key_table
     from saltus.configuration.launch import configure, read_launch
 
-    if markdown:
-        print_lines([key_table.markdown()])
-        return 0
     if not name_or_file:
         raise BadRequest(f"config: give a YAML file, or one of {names_in('launch')}")
     settings = read_launch(name_or_file, assignments or (), mode, duration, drive, planner)

@@ -7,7 +7,7 @@ import re
 import textwrap
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -106,22 +106,6 @@ class Key(NamedTuple):
 def keys_of(kind: type[Any] = LaunchConfig) -> list[Key]:
     """The keys of a class of options that hold a value: its own, then those of its sections."""
     return sorted(_keys(kind, "", _defaults(kind)), key=lambda key: "." in key.key)
-
-
-def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
-    """The keys of the elements of lists in a class of options: of perturbations, of a script."""
-    keys = []
-    for name, member in fields_of(kind).items():
-        whole = f"{path}{name}"
-        for part in members_of(member):
-            if fields_of(part):
-                keys += element_keys(part, f"{whole}.")
-            elif typing.get_origin(part) in (tuple, list):
-                elements = [e for e in members_of(typing.get_args(part)[0]) if fields_of(e)]
-                for each in elements:
-                    tag = each.__struct_config__.tag or ""  # what `kind` says of it
-                    keys += _keys(each, f"{whole}[{tag}].", _defaults(each))
-    return keys
 
 
 def values_of(config: LaunchConfig) -> dict[str, Any]:
@@ -270,16 +254,6 @@ def _rules() -> Iterator[Rule]:
 RULES = tuple(_rules())
 
 
-_PAGE = """# Every key of a launch file
-
-A line has a key, its default, what is accepted with its unit, and what it is. A key without a
-default must be given. `0…1` is a range with its ends, `>0…1` the same without 0.
-`saltus config NAME` prints the values of a launch, and the source of each. `--set KEY=VALUE` sets
-a key for one launch; lists and mappings are YAML. `saltus config --markdown > docs/keys.md` makes
-this page.
-"""
-
-
 class Row(NamedTuple):
     """A key in a launch.
 
@@ -354,89 +328,3 @@ def print_rows(rows: Sequence[Row]) -> None:
             console.print(Padding(Text(about, "dim"), (0, 1, 0, 4)))
         else:
             print(f"{head}  {about}")
-
-
-def markdown() -> str:
-    """The page of all keys, those of perturbations and scripts too; `docs/keys.md` holds it."""
-    parts, tops, keys = [_PAGE], {}, keys_of()
-    sections, done = _sections(keys), set[str]()
-    for key in keys:
-        top, dot, _ = key.key.partition(".")
-        lines = tops.setdefault(top if dot else "The launch", [])
-        for section, own in sections.items():
-            if key.key == f"{section}.{next(iter(own))}" and key.key not in done:
-                like = _like(section, sections)
-                if like:
-                    done |= {f"{section}.{name}" for name in sections[like]}
-                    lines.append(_like_line(section, like, sections))
-        if key.key not in done:
-            lines.append(_line(key))
-    for title, lines in tops.items():
-        parts += [f"## {title}\n", "\n".join(lines) + "\n"]
-    parts.append("## Elements of lists\n\n`[KIND]` stands for an element whose `kind` is that.\n")
-    elements = [key for key in element_keys() if key.key.partition("[")[0] not in done]
-    return "\n".join([*parts, *map(_line, _by_kind(elements)), ""])
-
-
-def _sections(keys: Iterable[Key]) -> dict[str, dict[str, Key]]:
-    """Sections at every depth in their order, each with its keys by their names within it."""
-    sections: dict[str, dict[str, Key]] = {}
-    for key in keys:
-        names = key.key.split(".")
-        for depth in range(1, len(names)):
-            own = sections.setdefault(".".join(names[:depth]), {})
-            own[".".join(names[depth:])] = key
-    return sections
-
-
-def _like(section: str, sections: dict[str, dict[str, Key]]) -> str:
-    """An earlier section whose keys this one has too, whatever the defaults; empty for none."""
-    own = {name: _kind_of(key) for name, key in sections[section].items()}
-    for earlier, others in sections.items():
-        if earlier == section:
-            break
-        apart = not section.startswith(f"{earlier}.")
-        if apart and all(own.get(name) == _kind_of(key) for name, key in others.items()):
-            return earlier
-    return ""
-
-
-def _kind_of(key: Key) -> Key:
-    return key._replace(key="", default=None)
-
-
-def _like_line(section: str, like: str, sections: dict[str, dict[str, Key]]) -> str:
-    own = sections[section]
-    other = [
-        f"`{name}` `{text_of(own[name].default)}`"
-        for name, key in sections[like].items() if own[name].default != key.default
-    ]  # fmt: skip
-    return f"- `{section}`: the keys of `{like}`{', but ' * bool(other)}{', '.join(other)}."
-
-
-def _by_kind(keys: Iterable[Key]) -> list[Key]:
-    """One key for those of a list that only differ in the kind of their element."""
-    kinds: dict[tuple[str, ...], tuple[Key, list[str]]] = {}
-    for key in keys:
-        path, _, rest = key.key.partition("[")
-        kind, _, name = rest.partition("]")
-        same = path, name, repr(key._replace(key=""))
-        kinds.setdefault(same, (key, []))[1].append(kind)
-    return [
-        key._replace(key=f"{path}[{', '.join(names)}]{name}")
-        for (path, name, _), (key, names) in kinds.items()
-    ]
-
-
-def _line(key: Key) -> str:
-    known = key.default is not None or key.null
-    values = key.accepted
-    if key.range:
-        least, most = f"{key.range.least:.10g}", f"{key.range.most:.10g}"
-        unit = "" if key.unit == NO_UNIT else f" {key.unit}"
-        values = f"{'>' if key.range.above else ''}{least}…{most}{unit}"
-        values += ", or text" if "text" in key.kind else ""
-    if key.null and (key.default is not None or not key.range):
-        values = f"{values.removesuffix(', or null')}, or null"
-    parts = [f"`{text_of(key.default)}`"] * known + [values] * (values != "true, false")
-    return f"- `{key.key}` ({'; '.join(parts)}): {key.description}"

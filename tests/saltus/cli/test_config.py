@@ -12,12 +12,14 @@ import pytest
 
 from saltus.cli import options as completion
 from saltus.cli.main import run
-from saltus.configuration.keys import element_keys, keys_of, markdown, text_of, values_of
+from saltus.configuration.keys import keys_of, text_of, values_of
 from saltus.configuration.launch import load_launch
+from saltus.launch.plugins import load_module
 from tests.saltus.programs import python
 
 COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
+tables = load_module(str(PAGE.with_name("tables.py")), "docs/tables.py")
 NUMERICS = ["numba", "mujoco", "pinocchio", "scipy", "zmq", "viser", "matplotlib"]
 
 
@@ -132,13 +134,13 @@ def read(terminal):
 
 
 def test_the_page_of_all_keys_is_what_the_code_generates():
-    """Generate it again: `saltus config --markdown > docs/keys.md`."""
-    page = markdown() + "\n"
+    """Generate it again: `python docs/tables.py`."""
+    page = tables.keys_page()
     assert PAGE.read_text() == page
     named = re.findall(r"^- `([^`]+)` \(", page, re.M)
     for start, kinds, end in re.findall(r"^- `(.+)\[([^`\]]+, .+)\](.*)` \(", page, re.M):
         named += [f"{start}[{kind}]{end}" for kind in kinds.split(", ")]
     for section, like in re.findall(r"^- `(.+)`: the keys of `([^`]+)`", page, re.M):
         named += [key.replace(like, section, 1) for key in named if re.match(rf"{like}[.]", key)]
-    assert {key.key for key in (*keys_of(), *element_keys())} <= set(named)
+    assert {key.key for key in (*keys_of(), *tables.element_keys())} <= set(named)
     assert "`perturbations[base_force].for`" in page and "`command[].gait`" in page

@@ -34,6 +34,6 @@ def test_a_pipe_whose_reader_has_gone_is_one_line():
 
 
 def test_characters_that_cannot_be_encoded_are_escaped():
-    done = run("--markdown", PYTHONIOENCODING="ascii")
+    done = run("bus --set bus.folder=ü", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"\u2026" in done.stdout
+    assert rb"\xfc" in done.stdout
