@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from runtime.topics import MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE, 
 from saltus.common.compiled_code import code_version
 from saltus.common.console import Fact, RunProgress
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import TICK_S, LaunchConfig, RecordingOptions, make_config
+from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
 from saltus.launch.lock_step import Stack
 from saltus.launch.outcome import shown_value
 from saltus.launch.warmup import ensure_compiled
@@ -122,48 +120,6 @@ def _columns(topic: Topic[Any]) -> dict[str, Column]:
             if not column.packed and name not in left_out}  # fmt: skip
 
 
-class Comparison:
-    """Recorded messages beside replayed ones.
-
-    Attributes:
-        tallies: by name of the topic.
-    """
-
-    def __init__(self, options: RecordingOptions) -> None:
-        """`options` say what was recorded of plans."""
-        self._thinner = PlanThinner(options)
-        self.tallies = {topic.name: Tally() for topic in COMPARED}
-        # By topic and tick, messages without a counterpart yet; of plans, how much was recorded.
-        self._recorded: dict[tuple[Topic[Any], int], tuple[Any, Share]] = {}
-        self._replayed: dict[tuple[Topic[Any], int], Any] = {}
-
-    def take_recorded(self, topic: Topic[Any], message: Any, log_time_ns: int) -> None:
-        """Take the next recorded message of a topic; plans in order, for few are whole."""
-        share = self._thinner.share(log_time_ns) if topic is PLAN else "all"
-        self._recorded[topic, message.tick] = message, share
-        self._compare(topic, message.tick)
-
-    def take_replayed(self, topic: Topic[Any], message: Any) -> None:
-        """Take the next replayed message of a topic."""
-        self._replayed[topic, message.tick] = message
-        self._compare(topic, message.tick)
-
-    def close(self, before: float = math.inf) -> None:
-        """Count messages without a counterpart before the tick `before`."""
-        for topic, tick in self._recorded:
-            if tick < before:
-                self.tallies[topic.name].miss(topic, tick)
-        for topic, _ in self._replayed:
-            self.tallies[topic.name].only_replayed += 1
-
-    def _compare(self, *key: Any) -> None:
-        if key in self._recorded and key in self._replayed:
-            (recorded, share), replayed = self._recorded.pop(key), self._replayed.pop(key)
-            if isinstance(replayed, Plan):
-                replayed = self._thinner.keep(replayed, share)
-            self.tallies[key[0].name].add(key[0], recorded, replayed)
-
-
 def _worst(name: str, column: Column, own: Any, other: Any) -> tuple[str, Any, Any, float | None]:
     """Name of the component that differs most, its two values, and their distance.
 
@@ -223,7 +179,25 @@ def open_recording(path: Path) -> tuple[Run, LaunchConfig]:
     return run, config
 
 
-def feed(file: Path, stack: Stack, comparison: Comparison, progress: RunProgress) -> str:
+Recorded = dict[tuple[Topic[Any], int], tuple[bytes, Share]]
+
+
+def recorded_messages(file: Path, thinner: PlanThinner) -> Recorded:
+    """Frames of the compared messages by topic and tick, and how much was kept of a plan."""
+    topics, found = {topic.name: topic for topic in COMPARED}, Recorded()
+    for frame in read_frames(file):
+        if (topic := topics.get(frame.topic)) is not None:
+            message = decode(topic.message, frame.data)
+            # The tracker ends with a command that is later than the reading it names.
+            if topic is not MOTOR_COMMAND or round(message.time / TICK_S) == message.tick:
+                share = thinner.share(frame.log_time_ns) if topic is PLAN else "all"
+                found[topic, message.tick] = frame.data, share
+    return found
+
+
+def feed(
+    file: Path, config: LaunchConfig, tallies: dict[str, Tally], progress: RunProgress
+) -> str:
     """Feed the readings of a recording to the stack, in their order, and compare what it makes.
 
     Returns:
@@ -232,31 +206,35 @@ def feed(file: Path, stack: Stack, comparison: Comparison, progress: RunProgress
     Raises:
         BadRequest: the recording is damaged, or another version made it.
     """
-    topics, due = {topic.name: topic for topic in NEEDED}, 0
+    stack, thinner = Stack(config), PlanThinner(config.recording)
+    due, end = 0, ""
     with readable(file):
+        recorded = recorded_messages(file, thinner)
         for frame in read_frames(file):
-            topic = topics.get(frame.topic)
-            if topic is None:
+            if frame.topic != SENSOR_READING.name:
                 continue
-            message: Any = decode(topic.message, frame.data)
-            if topic is not SENSOR_READING:
-                # The tracker ends with a command that is later than the reading it names.
-                farewell = topic is MOTOR_COMMAND and round(message.time / TICK_S) != message.tick
-                if not farewell:
-                    comparison.take_recorded(topic, message, frame.log_time_ns)
-                continue
-            if message.tick != due:
-                comparison.close(before=due)
-                return f"no reading of tick {due} was recorded: nothing after it can be compared"
-            answer = stack.answer(message)
+            reading = decode(SENSOR_READING.message, frame.data)
+            if reading.tick != due:
+                end = f"no reading of tick {due} was recorded: nothing after it can be compared"
+                break
+            answer = stack.answer(reading)
             made = answer.estimate, answer.plan, answer.command
-            for each, message_made in zip(COMPARED, made, strict=True):
-                if message_made is not None:
-                    comparison.take_replayed(each, message_made)
+            for topic, message in zip(COMPARED, made, strict=True):
+                if message is None:
+                    continue
+                data, share = recorded.pop((topic, message.tick), (b"", "all"))
+                if not data:
+                    tallies[topic.name].only_replayed += 1
+                    continue
+                if isinstance(message, Plan):
+                    message = thinner.keep(message, share)
+                tallies[topic.name].add(topic, decode(topic.message, data), message)
             due += 1
             progress.show(due * TICK_S, "replayed")
-    comparison.close()
-    return ""
+    for topic, tick in recorded:
+        if not end or tick < due:
+            tallies[topic.name].miss(topic, tick)
+    return end
 
 
 def replay(path: Path) -> Replay:
@@ -267,11 +245,9 @@ def replay(path: Path) -> Replay:
     """
     run, config = open_recording(path)
     ensure_compiled(config)
-    for name in ("controller", "estimator"):  # what they logged stands in the run's own logs
-        logging.getLogger(name).addHandler(logging.NullHandler())
-    comparison = Comparison(config.recording)
+    tallies = {topic.name: Tally() for topic in COMPARED}
     with RunProgress(config.duration, "s recorded") as progress:
-        end = feed(run.file, Stack(config), comparison, progress)
+        end = feed(run.file, config, tallies, progress)
     notes, recorded = [], (run.summary or {}).get("code", "")
     if recorded and recorded != code_version():
         notes.append(f"recorded by {recorded}; this is {code_version()}")
@@ -280,7 +256,6 @@ def replay(path: Path) -> Replay:
     if run.cause:
         notes.append(f"the recording is not complete: {run.cause}")
     notes += [end] if end else []
-    tallies = comparison.tallies
     found = [tally.first for tally in tallies.values() if tally.first is not None]
     first = min(found, key=lambda difference: difference.tick, default=None)
     return Replay(not (found or end), first, tallies, notes)

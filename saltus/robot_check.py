@@ -40,7 +40,7 @@ def check_robot(name: str) -> list[Check]:
     motors = ", ".join(f"{limit:g}" for limit in robot.torque_limit[:3])
     about = f"{robot.label}, {robot.mass:.3f} kg, legs of {robot.leg_length:.3f} m, {motors} N m"
     tried: dict[str, Callable[[Robot], tuple[bool, str]]] = {
-        "masses": _masses, "inertias": _inertias, "left and right": _sides, "ranges": _ranges,
+        "masses": _masses, "left and right": _sides, "ranges": _ranges,
         "kinematics": _kinematics, "other software": _pinocchio, "stand": _stand,
         "torque": _torque, "losses": _losses, "simulation": _simulation,
     }  # fmt: skip
@@ -58,16 +58,6 @@ def _masses(robot: Robot) -> tuple[bool, str]:
     least = masses.min()
     ok = bool(least > 1e-3 and 0.2 < share < 0.9)
     return ok, f"trunk {masses[0]:.2f} kg, {share:.0%} of all; lightest link {least:.3f} kg"
-
-
-def _inertias(robot: Robot) -> tuple[bool, str]:
-    """Principal moments of each link: positive, and the largest below the sum of the others."""
-    moments = np.sort(_model(robot).body_inertia[1:], axis=1)
-    excess = moments[:, 2] / (moments[:, 0] + moments[:, 1])
-    worst = int(np.argmax(excess))
-    name = _model(robot).body(worst + 1).name
-    ok = bool((moments > 0.0).all() and excess[worst] <= 1.0 + 1e-6)
-    return ok, f"{name}: largest moment {excess[worst]:.2f} of the others' sum (at most 1)"
 
 
 def _sides(robot: Robot) -> tuple[bool, str]:

@@ -6,7 +6,6 @@ must not change what it is tested on.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,7 +175,6 @@ def _for_recording(config: LaunchConfig) -> LaunchConfig:
 
 def record(config: LaunchConfig) -> Recording:
     """Run a launch in lock step to its end or to a fall."""
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)
     ticks = []
     while run.simulation.tick < config.ticks and not run.simulation.fell:

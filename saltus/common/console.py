@@ -102,62 +102,46 @@ LINE_EVERY_S = 5.0
 
 
 class RunProgress:
-    """Shows how far a run has come; a context manager. Inside another one it shows nothing."""
+    """Shows how far a run has come; a context manager. Inside another one it shows nothing.
+
+    A bar on a terminal, elsewhere a line now and then.
+    """
 
     _shown = False  # whether one is being shown in this process
 
     def __init__(self, total: float, unit: str) -> None:
         """``total`` in ``unit``, such as 6.0 and ``s simulated``; inf for a run without end."""
-        self._total, self._unit, self._mine = total, unit, False
+        ends = total < math.inf
+        self._of, self._mine = f"{f'/{total:.4g}' if ends else ''} {unit}", False
         self._last_line = time.monotonic()
-        self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
-        self._of, ends = (f"/{total:.4g}", True) if total < math.inf else ("", False)
-        self._bar = (
-            Progress(
-                BarColumn(),
-                TextColumn("{task.completed:.4g}" + f"{self._of} {unit}"),
-                TextColumn("{task.description}", markup=False),
-                *[TimeRemainingColumn()] * ends,
-                console=stderr,
-                transient=True,
-            )
-            if stderr.is_terminal
-            else None
-        )
-        if self._bar is not None:
-            self._bar.add_task("", total=total if ends else None)
+        self._bar = Progress(
+            BarColumn(), TextColumn("{task.completed:.4g}" + self._of),
+            TextColumn("{task.description}", markup=False), *[TimeRemainingColumn()] * ends,
+            console=stderr, transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=total if ends else None)
 
     def show(self, done: float, what: str) -> None:
         """Say that ``done`` of the total is done, and ``what`` besides."""
         if not self._mine:
             return
-        if self._begin is None or done <= self._begin[1]:
-            self._begin = time.monotonic(), done
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done, description=what)
-        elif time.monotonic() - self._last_line > LINE_EVERY_S:
+        self._bar.update(self._task, completed=done, description=what)
+        if not stderr.is_terminal and time.monotonic() - self._last_line > LINE_EVERY_S:
             self._last_line = time.monotonic()
-            say(f"{done:.4g}{self._of} {self._unit}  {what}{self._left(done)}")
-
-    def _left(self, done: float) -> str:
-        """Time left at the pace since it began to move."""
-        at, begin = self._begin or (0.0, done)
-        if not (self._of and begin < done < self._total):
-            return ""
-        seconds = (self._last_line - at) * (self._total - done) / (done - begin)
-        return f", {seconds / 60:.0f} min left" if seconds > 90.0 else f", {seconds:.0f} s left"
+            left = self._bar.tasks[0].time_remaining or 0.0  # none at first
+            words = f", {left / 60:.0f} min left" if left > 90.0 else f", {left:.0f} s left"
+            say(f"{done:.4g}{self._of}  {what}{words * bool(left)}")
 
     def __enter__(self) -> "RunProgress":
         self._mine = not RunProgress._shown
         if self._mine:
             RunProgress._shown = True
-            if self._bar is not None:
+            if stderr.is_terminal:
                 self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._mine:
             RunProgress._shown = False
-            if self._bar is not None:
-                with suppress(OSError):  # the terminal has gone; the summary counts
-                    self._bar.stop()
+            with suppress(OSError):  # the terminal has gone; the summary counts
+                self._bar.stop()

@@ -55,12 +55,3 @@ def png(drawing: Figure) -> bytes:
     content = BytesIO()
     drawing.savefig(content, format="png", dpi=_DPI)
     return content.getvalue()
-
-
-def svg(drawing: Figure) -> bytes:
-    """The figure as an SVG file, its letters as outlines; the same figure gives the same bytes."""
-    content = BytesIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with mpl.rc_context({"svg.hashsalt": "saltus", "svg.fonttype": "path"}):
-        drawing.savefig(content, format="svg", metadata=nothing)
-    return content.getvalue()

@@ -1,6 +1,5 @@
 """Whether this machine is fast enough for plans and ticks in real time."""
 
-import logging
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +45,6 @@ def measure(duration: float = WALK_S) -> Speed:
     as_run = replace(config.hilqr, paused=search)
     config = replace(config, hilqr=as_run)
     ensure_compiled(config)
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run, ticks = LockStep(config), list[Tick]()
     run.run(ticks.append)
     p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0]).tolist()

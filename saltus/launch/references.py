@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -174,7 +173,6 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
     from controller.references import ReferenceTrajectory
     from saltus.launch.lock_step import LockStep  # imports this module
 
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(walk)
     truths, torques = [], []
 

@@ -13,13 +13,12 @@ from matplotlib.figure import Figure
 from controller.gaits import GAITS
 from robots.conventions import FOOT_NAMES
 from runtime.checked import Array
-from saltus.common.figures import figure, png, svg
+from saltus.common.figures import figure, png
 from saltus.configuration.planners import entry_of
 from saltus.launch.trace import Trace
 from saltus.report.measures import Cell, worst
 from saltus.report.reading import TrialRecord
 
-FEW = 12  # lines up to which a panel is drawn as outlines
 BEFORE_S, AFTER_S = 0.25, 1.25  # of contacts, shown around the perturbation
 SIDE_BEFORE_S = 0.3  # of the lateral position, shown before the perturbation
 WITHOUT_EVENT_S = 3.0  # shown of an undisturbed run
@@ -40,11 +39,9 @@ def data_uri(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def drawn(drawing: Figure, alt: str, many_lines: bool = False) -> Panel:
-    """A figure as a panel: outlines, or pixels where many lines make these smaller."""
-    if many_lines:
-        return Panel(data_uri("image/png", png(drawing)), alt)
-    return Panel(data_uri("image/svg+xml", svg(drawing)), alt)
+def drawn(drawing: Figure, alt: str) -> Panel:
+    """A figure as a panel."""
+    return Panel(data_uri("image/png", png(drawing)), alt)
 
 
 def lateral(beside: Sequence[Cell]) -> list[Panel]:
@@ -81,7 +78,7 @@ def _lateral(cell: Cell, limits: Mapping[str, tuple[float, float]]) -> Panel:
         told.append(f"trial {furthest.row['trial']}: {furthest.deviation:.2f} m")
     axes.set_title(", ".join(told), loc="right", fontsize=8)
     alt = f"{entry.label}, {cell.condition.words}: {', '.join(told)}"
-    return drawn(made, alt, many_lines=len(cell.trials) > FEW)
+    return drawn(made, alt)
 
 
 def since_event(trial: TrialRecord) -> tuple[Array, Array]:
@@ -160,7 +157,7 @@ def driving(trial: TrialRecord) -> Panel:
     _draw_gaits(axes[3], since, goals[:, 4])
     axes[3].set_xlim(trace.time[0], trace.time[-1])
     axes[3].set_xlabel("time [s]")
-    return drawn(made, f"Commanded and true velocity over time, {entry.label}", many_lines=True)
+    return drawn(made, f"Commanded and true velocity over time, {entry.label}")
 
 
 def base_motion(trace: Trace) -> Array:

@@ -1,6 +1,5 @@
 """Runs one trial and makes its row, and many trials at the same time."""
 
-import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -82,7 +81,6 @@ def attempt(run: Any, trial: Trial) -> Finished | Broken:
 
 def run_paused(trial: Trial, also: Callable[[Tick], None] = lambda _: None) -> Finished:
     """Run one trial in lock step, in this process; `also` takes each tick."""
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # the row counts it all
     with postponed_interrupt() as check_interrupt:
         run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
         metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick), also(tick)))

@@ -27,7 +27,6 @@ with it a foot may stop at once, or little by little beside the others.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from itertools import combinations, groupby, permutations
 from typing import Any, NamedTuple
@@ -114,7 +113,6 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
         {"reference": gait, "duration": duration, "command": {"velocity_x": SPEED},
          "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run, states = LockStep(config), list[Any]()
 
     def keep(at: Tick) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -155,7 +154,6 @@ def record_push(
     planner = run.planner = HilqrPlanner(
         options, A1, planners.make_reference(config), planners.make_rollout(config), derivatives
     )
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # nobody asks for its log
     times: list[float] = []
     problems: list[Problem] = []
 

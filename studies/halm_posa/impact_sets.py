@@ -15,7 +15,6 @@ tables, which are used here.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
@@ -85,7 +84,6 @@ def a1_subject() -> Subject:
     Raises:
         RuntimeError: the pair did not land.
     """
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     launch = load_launch(LAUNCH, (AT_ORIGIN,), duration=LATEST)
     run, feet = LockStep(launch), [*map(FOOT_NAMES.index, LANDS)]
     before = run.step().truth

@@ -9,7 +9,6 @@ import saltus as saltus  # before numpy and numba: it chooses BLAS kernels and t
 
 # isort: split
 import json
-import logging
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -57,7 +56,6 @@ class Made(NamedTuple):
 
 def make():
     """Run the stack, simulation included."""
-    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(load_launch(str(LAUNCH)))
     thinner, messages = PlanThinner(RecordingOptions()), {topic.name: {} for topic in TOPICS}
     statuses, iterations = Counter[str](), 0
