@@ -210,7 +210,7 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
         ("command to robot", bridge._link, "send"),
         ("command to bus", bridge, "_on_sent"),
     ):
-        setattr(owner, method, times.wrap(name, getattr(owner, method)))
+        times.watch(owner, method, name)
 
 
 def _loopback() -> socket.socket:

@@ -53,6 +53,10 @@ class Times:
         self.add(name, [])
         return lambda *arguments, **keywords: self.call(name, function, *arguments, **keywords)
 
+    def watch(self, owner: Any, method: str, name: str = "") -> None:
+        """Time a method of an object from now on, under its own name or another."""
+        setattr(owner, method, self.wrap(name or method, getattr(owner, method)))
+
     def quantiles(self, name: str, unit: float, **percents: float) -> dict[str, float]:
         """Percentiles of one thing's durations, see `quantiles`."""
         return quantiles(self.seconds[name], unit, **percents)

@@ -17,7 +17,7 @@ from controller.solve_schedule import TICK_S
 from hw_bridge.emulator.options import EmulatorOptions, VelocityPush
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
-from runtime.options import Options, Range, positive
+from runtime.options import Options, Range
 from saltus.common.errors import BadRequest, did_you_mean, refusing
 from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
@@ -378,12 +378,10 @@ class ViewOptions(Options, frozen=True):
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
             may be pushed and its time stopped too. null: with a simulated robot alone.
         port: port of the page, 0 for any; null takes 8080, or any other where that is occupied.
-        speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
     port: Annotated[int, Range("-", 0, 65535)] | None = None
-    speed: Annotated[float, positive("-", 1000.0)] = 1.0
 
 
 class LaunchConfig(EstimatorChoice, frozen=True):
@@ -574,7 +572,7 @@ def read_launch(
     if drive is not None:
         settings.write("drive.source", drive, "--drive")
         settings.write("mode", "realtime", "--drive")
-    assign(settings, assignments)
+    settings.assign(assignments)
     if bridge is not None:
         settings.write("hardware.mode", bridge, f"--{bridge.replace('_', '-')}")
     for key, value in (("planner", planner), ("mode", mode), ("duration", duration)):
@@ -585,19 +583,6 @@ def read_launch(
     if stays and is_simulated and not settings.words("duration"):
         settings.write("duration", DRIVEN_S, stays)
     return settings
-
-
-def assign(settings: Settings, assignments: Sequence[str]) -> None:
-    """Write ``KEY=VALUE`` assignments over the keys of a launch.
-
-    Raises:
-        BadRequest: an assignment is none, or its key runs through a value that has no keys.
-    """
-    for assignment in assignments:
-        section, _, key = assignment.partition("=")[0].strip().partition(".")
-        if section == "estimator" and key:
-            raise BadRequest(f"--set {assignment}: {_not_in_estimator(key)}")
-    settings.assign(assignments)
 
 
 def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
@@ -657,9 +642,8 @@ def placed(config: LaunchConfig, trial: int = 0) -> LaunchConfig:
 
 def _not_in_estimator(key: str) -> str:
     """A hint for an option of a filter that was set under `estimator`: where it stands."""
-    name = key.partition(".")[0]
     sections = {field.name: fields_of(field.type) for field in msgspec.structs.fields(LaunchConfig)}
-    having = [f"{filter}.{key}" for filter in ESTIMATORS if name in sections[filter]]
+    having = [f"{filter}.{key}" for filter in ESTIMATORS if key in sections[filter]]
     places = having or [f"{filter}.{key or 'OPTION'}" for filter in ESTIMATORS]
     return (
         f"estimator is the name of a filter, one of {', '.join(ESTIMATORS)}; its options have a "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
@@ -150,11 +149,6 @@ def planners_named(names: str) -> tuple[str, ...]:
             )
         chosen += PLANNERS if name == ALL else (name,)
     return tuple(dict.fromkeys(chosen))
-
-
-def planners_in_words(planners: Collection[str]) -> str:
-    """Words that `planners_named` reads back as these planners."""
-    return ALL if set(planners) == set(PLANNERS) else ",".join(planners)
 
 
 def in_order(planners: set[str]) -> list[str]:

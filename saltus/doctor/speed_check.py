@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from saltus.common.timing import MS, Times
 from saltus.configuration.launch import load_launch
-from saltus.launch import assembly
-from saltus.launch.lock_step import LockStep, Tick
+from saltus.launch.lock_step import LockStep
 from saltus.launch.warmup import ensure_compiled
 
 # docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
@@ -45,16 +44,11 @@ def measure(duration: float = WALK_S) -> Speed:
     as_run = replace(config.hilqr, paused=search)
     config = replace(config, hilqr=as_run)
     ensure_compiled(config)
-    run, ticks = LockStep(config), list[Tick]()
-    run.run(ticks.append)
+    run, times = LockStep(config), Times()
+    times.watch(run.tracker, "command")
+    times.watch(run.estimator, "update")
+    run.run()
     p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0]).tolist()
-    times, tracker = Times(), assembly.make_tracker(config)
-    for each in ticks:
-        time = each.reading.time
-        times.call("command", tracker.command, each.estimate, each.plan, time, each.reading)
-    estimator = assembly.make_estimator(config)
-    for each in ticks:
-        times.call("update", estimator.update, each.reading)
     return Speed(p50, p99, times.median("command", MS), times.median("update", MS))
 
 

@@ -69,7 +69,7 @@ def _lateral(cell: Cell, limits: Mapping[str, tuple[float, float]]) -> Panel:
                   alpha=1.0 if thick else 0.55)  # fmt: skip
         if trial.fell and len(time):
             axes.plot(time[-1], side[-1], "x", color="black", markersize=6, markeredgewidth=1.4)
-    pushed = any(trial.kind for trial in cell.trials)
+    pushed = any(trial.pushed for trial in cell.trials)
     axes.set(**limits, xlabel=_since(pushed), ylabel="lateral position [m]")
     axes.set_title(entry.label, color=entry.colour, loc="left", fontweight="bold")
     fallen = sum(trial.fell for trial in cell.trials)

@@ -12,8 +12,8 @@ from runtime.checked import Array
 from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
 from saltus.report.reading import Row, Subject, TrialRecord
+from saltus.sweep import summary
 from saltus.sweep.conditions import Condition
-from saltus.sweep.summary import summarise
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
@@ -50,26 +50,20 @@ class Cell(NamedTuple):
 
 def success(subject: Subject) -> list[Row]:
     """The summary of a sweep, with what the thesis has `published` for each of its rows."""
-    order = subject.planners.index
-    rows = sorted((trial.row for trial in subject.trials), key=lambda row: order(row["planner"]))
 
     def published(entry: Row) -> Published | None:
         magnitude = round(entry["magnitude"], 3) if subject.name == "table-6.1" else 0.0
         return PUBLISHED.get((subject.name, entry["kind"], entry["planner"], magnitude))
 
-    return [entry | {"published": published(entry)} for entry in summarise(rows)]
+    entries = summary.summarise(trial.row for trial in subject.trials)
+    return [entry | {"published": published(entry)} for entry in entries]
 
 
 def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
-    """Trials by condition, in the order of the suite, and by planner; all unless some are given."""
-    trials, of = subject.trials if trials is None else trials, subject.conditions.of
-    found = (
-        Cell(condition, planner, [
-            each for each in trials if each.planner == planner and of(each.row) is condition
-        ])
-        for condition in subject.conditions for planner in subject.planners
-    )  # fmt: skip
-    return [cell for cell in found if cell.trials]
+    """Trials by condition and planner; all unless some are given."""
+    trials = subject.trials if trials is None else trials
+    found = summary.cells(trials, subject.conditions, lambda trial: trial.row)
+    return [Cell(*each) for each in found]
 
 
 def success_word(subject: Subject) -> str:

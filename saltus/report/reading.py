@@ -21,7 +21,6 @@ from saltus.launch.trace import Trace, load_trace, trace_path
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.sweep.folder import SweepDescription, read_description, read_rows
 from saltus.sweep.summary import succeeded
-from sim_bridge.suites import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
 
 Row = dict[str, Any]
@@ -81,12 +80,6 @@ class TrialRecord:
         return float("nan") if value is None else float(value)
 
     @property
-    def kind(self) -> str:
-        """Kind of its perturbation; empty where it has none."""
-        kind = str(self.row.get("kind") or "")
-        return "" if kind == UNDISTURBED else kind
-
-    @property
     def is_driven(self) -> bool:
         """Whether commands came on the way: then it has a driven robot's measures."""
         return "velocity_rmse_m_s" in self.row
@@ -131,7 +124,7 @@ class Subject:
         name: of the suite.
         facts: what was run, when, with which code: names and values, in order.
         settings: the whole suite, as YAML text.
-        trials: those that have finished.
+        trials: those that have finished, by planner.
         expected: number of trials of the whole sweep; None where it is unknown.
         missing: one sentence for each thing that is not there, with how to get it.
         in_lock_step: the robot waited for its planner.
@@ -149,7 +142,7 @@ class Subject:
     @property
     def planners(self) -> list[str]:
         """Planners that have a trial, in the page's order."""
-        return in_order({trial.planner for trial in self.trials})
+        return list(dict.fromkeys(trial.planner for trial in self.trials))
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -197,7 +190,9 @@ def read_sweep(folder: Path) -> Subject:
         )
     if others := lines.count(None):
         missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
-    trials = [TrialRecord(row, _trace(folder, row)) for row in rows.values()]
+    order = in_order({planner for planner, _ in rows}).index
+    trials = [TrialRecord(row, _trace(folder, row))
+              for row in sorted(rows.values(), key=lambda row: order(row["planner"]))]  # fmt: skip
     subject = Subject(
         folder, asked.suite or folder.resolve().name, _facts(folder, asked),
         "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text, trials,

@@ -26,20 +26,20 @@ from saltus.launch.supervisor import Supervisor
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def use_of(pid: int) -> tuple[float, int] | tuple[None, None]:
-    """Resident memory [MB] and open handles of a process; None for one that has gone."""
+def memory_mb(pid: int) -> float | None:
+    """Resident memory of a process [MB]; None for one that has gone."""
     with suppress(OSError, IndexError):
         resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         if resident:  # a process that has ended and is not fetched yet has none
-            return resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd"))
-    return None, None
+            return resident * _PAGE_MB
+    return None
 
 
 Columns = Mapping[str, Array]
 
 SETTLED_S = 600.0  # of a launch, after which memory should not grow any more
 MEASURED_S = 300.0  # of samples after that, at least
-MEMORY, HANDLES = "memory_mb_", "handles_"  # columns, by process
+MEMORY = "memory_mb_"  # columns, by process
 
 
 class SampleFile:
@@ -111,29 +111,21 @@ Sample = dict[str, float | str | None]
 class Watch:
     """Samples one launch.
 
-    A sample has the time since the soak began and that of the run; of each process the resident
-    memory and the open handles; the longest age of the robot's state at a command since the last
-    sample, of fifty a second; the hottest motor; and where the robot is.
+    A sample has the time since the soak began and that of the run; the resident memory of each
+    process; the hottest motor; and where the robot is.
     """
 
     def __init__(self, file: SampleFile, launch: int, begun: float) -> None:
         """Sample the `launch`-th launch of a soak that began at `begun` [s], monotonic."""
         self._file, self._launch, self._begun = file, launch, begun
         self._due = -math.inf
-        self._state_age = 0.0
 
     def look(self, supervisor: Supervisor, listener: Listener, running_s: float) -> None:
         """Look; called some fifty times a second."""
         status, now = listener.status, time.monotonic()
-        if status is None:
-            return
-        if status.state == "running" and math.isfinite(status.state_age):
-            self._state_age = max(self._state_age, status.state_age)
-        if now < self._due:
-            return
-        self._due = now + EVERY_S
-        self._file.write(self._sample(supervisor, listener, status, running_s, now))
-        self._state_age = 0.0
+        if status is not None and now >= self._due:
+            self._due = now + EVERY_S
+            self._file.write(self._sample(supervisor, listener, status, running_s, now))
 
     def _sample(
         self, supervisor: Supervisor, listener: Listener, status: RobotStatus, running_s: float,
@@ -145,12 +137,9 @@ class Watch:
             "launch": float(self._launch),
             "running_s": running_s,
             "state": status.state,
-            "state_age_ms": 1e3 * self._state_age,
             "motor_degc": float(status.temperature.max()),
             "x_m": None if truth is None else float(truth.q[0]),
             "y_m": None if truth is None else float(truth.q[1]),
         }
         pids = {LAUNCHER: os.getpid()} | {child.name: child.pid for child in supervisor.children}
-        uses = {name: use_of(pid) for name, pid in pids.items()}
-        sample |= {MEMORY + name: memory_mb for name, (memory_mb, _) in uses.items()}
-        return sample | {HANDLES + name: handles for name, (_, handles) in uses.items()}
+        return sample | {MEMORY + name: memory_mb(pid) for name, pid in pids.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import binomtest
@@ -12,6 +12,8 @@ from saltus.common.console import print_table
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
+
+Item = TypeVar("Item")
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -32,7 +34,11 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
     its rows have them. `condition` says it in words, `values` are the pushes, and the other
     fields are those that the condition's rows have in common.
     """
-    return [_summary(*cell) for cell in cells(rows)]
+    return [_summary(*cell) for cell in _cells(list(rows))]
+
+
+def _cells(rows: list[Row]) -> list[tuple[Condition, str, list[Row]]]:
+    return cells(rows, Conditions(rows), lambda row: row)
 
 
 def _summary(condition: Condition, planner: str, rows: list[Row]) -> Row:
@@ -49,14 +55,15 @@ def _summary(condition: Condition, planner: str, rows: list[Row]) -> Row:
     }  # fmt: skip
 
 
-def cells(rows: Iterable[Row]) -> list[tuple[Condition, str, list[Row]]]:
-    """Rows by condition and planner, both in the order of the trials."""
-    rows = list(rows)
-    conditions = Conditions(rows)
-    planners = dict.fromkeys(row["planner"] for row in rows)
-    members: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        members.setdefault((conditions.of(row).key, row["planner"]), []).append(row)
+def cells(
+    trials: Iterable[Item], conditions: Conditions, row_of: Callable[[Item], Row]
+) -> list[tuple[Condition, str, list[Item]]]:
+    """Trials by condition and planner, both in the order of the trials."""
+    members: dict[tuple[str, str], list[Item]] = {}
+    for trial in trials:
+        row = row_of(trial)
+        members.setdefault((conditions.of(row).key, row["planner"]), []).append(trial)
+    planners = dict.fromkeys(planner for _, planner in members)
     return [
         (condition, planner, members[condition.key, planner])
         for condition in conditions for planner in planners
@@ -117,7 +124,7 @@ def failed_solves(rows: Iterable[Row]) -> str:
 
 def readable_summary(rows: list[Row]) -> list[Row]:
     """The summary in words: success such as ``15/16 (72-99 %)``, the rate's 95 % interval."""
-    found = cells(rows)
+    found = _cells(rows)
     columns = _DRIVEN if any(measures(members) for _, _, members in found) else _SIDEWAYS
     known = {key for row in rows for key in row}
     table = []

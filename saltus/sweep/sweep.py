@@ -16,7 +16,6 @@ from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, new_run_folder
 from saltus.common.processes import cores
 from saltus.configuration.keys import warnings
-from saltus.configuration.planners import planners_in_words
 from saltus.launch import assembly
 from saltus.launch.plugins import source_of
 from saltus.launch.warmup import ensure_compiled
@@ -67,7 +66,7 @@ class SweepRequest(NamedTuple):
     @property
     def command(self) -> str:
         """The command line that asks for it, but for its folder."""
-        words = ["saltus", "perturb", self.suite, "--planner", planners_in_words(self.planners)]
+        words = ["saltus", "perturb", self.suite, "--planner", ",".join(self.planners)]
         for option, values in (
             ("--mode", [self.mode]), ("--jobs", [self.jobs]), ("--seeds", [self.seeds]),
             ("--group", self.groups), ("--trial", self.trials), ("--set", self.settings),

@@ -14,7 +14,7 @@ from controller.driving.commands import ScriptStep
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.keys import keys_without_effect
-from saltus.configuration.launch import LaunchConfig, assign, configure, difference, placed
+from saltus.configuration.launch import LaunchConfig, configure, difference, placed
 from saltus.configuration.options import Settings, to_options
 from saltus.launch import assembly
 from sim_bridge.options import SimulationOptions
@@ -209,7 +209,7 @@ def _config(
     settings = Settings(mapping, source)
     for key in ("planner", "mode"):
         settings.write(key, mapping[key], f"--{key}")
-    assign(settings, assignments)
+    settings.assign(assignments)
     random = _random_command(settings)
     config = configure(settings)
     return config, random, keys_without_effect(config, settings)

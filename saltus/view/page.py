@@ -222,7 +222,7 @@ def _add_controls(
             add_pad(server, levers)
     if levers.offers(PACE):
         with page.tabs.add_tab("Time"):
-            add_time(server, levers, config.view.speed)
+            add_time(server, levers)
     if levers.offers(TUNING):
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)

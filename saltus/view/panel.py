@@ -246,18 +246,16 @@ def add_pad(server: ViserServer, levers: Levers) -> None:
     height.on_click(lambda event: press("+" if event.target.value == "higher" else "-"))
 
 
-def add_time(server: ViserServer, levers: Levers, first: float) -> None:
-    """Pause, single steps and slow motion of a run in lock step that begins at a speed `first`."""
-    gui, speeds = server.gui, SPEEDS | {f"{first:g}": first}
-    names = sorted(speeds, key=lambda name: speeds[name])
-    pause = gui.add_checkbox("pause", False)
+def add_time(server: ViserServer, levers: Levers) -> None:
+    """Pause, single steps and slow motion of a run in lock step."""
+    gui, pause = server.gui, server.gui.add_checkbox("pause", False)
     speed = gui.add_dropdown(
-        "speed", names, initial_value=f"{first:g}", hint="Simulated seconds a second"
+        "speed", tuple(SPEEDS), initial_value="1", hint="Simulated seconds a second"
     )
     steps = gui.add_button_group("step", ("1 ms", "10 ms", "100 ms"))
 
     def set_speed(_: Any) -> None:
-        levers.set_speed(0.0 if pause.value else speeds[speed.value])
+        levers.set_speed(0.0 if pause.value else SPEEDS[speed.value])
 
     pause.on_update(set_speed)
     speed.on_update(set_speed)

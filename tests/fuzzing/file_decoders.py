@@ -30,7 +30,7 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.configuration.keys import keys_without_effect
-from saltus.configuration.launch import assign, configure, load_launch, placed, read_launch
+from saltus.configuration.launch import configure, load_launch, placed, read_launch
 from saltus.configuration.options import Settings, read_mapping
 from saltus.launch import announcement, assembly
 from saltus.launch.references import read_motion
@@ -96,7 +96,7 @@ def _make_assign(_):
 
     def apply(data):
         settings = Settings(copy.deepcopy(mapping), "sim.yaml")
-        assign(settings, [data.decode("utf-8", "surrogateescape")])  # as Python does with words
+        settings.assign([data.decode("utf-8", "surrogateescape")])  # as Python does with words
         return configure(settings)
 
     return apply

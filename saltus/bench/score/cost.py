@@ -1,41 +1,22 @@
-"""Ticks of the three processes at 1 kHz, alone: their calls, their bytes, their system calls.
-
-Each process's own loop runs here, one at a time, over the bus and UDP, fed from a walk that was
-recorded in lock step. Time stands still within a tick and steps by 1 ms between two, so a stall of
-the host changes no count. ``python -m saltus.bench.score.cost NAME`` runs a loop for strace.
-"""
+"""Cost: calls of a tick; times of an iteration, of a trial, and of one launch in real time."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from shutil import which
-from time import process_time, sleep
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from runtime.bus import Bus, Endpoints
-from runtime.channels import Publisher
 from runtime.clock import RealTimeClock
-from runtime.topics import (
-    GROUND_TRUTH,
-    MOTOR_COMMAND,
-    SENSOR_READING,
-    SIMULATED_READING,
-    STATE_COVARIANCE,
-    STATE_ESTIMATE,
-)
 from saltus.bench.planner import StageTimer
 from saltus.bench.score.figures import Figure, pace, time_figure
-from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
+from saltus.bench.tick import PlayedTracker, recorded_walk
 from saltus.common.console import say
 from saltus.common.timing import Times
 from saltus.configuration.launch import TICK_S, load_launch
@@ -44,228 +25,7 @@ from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
 from studies.a1.systems.planner_cases import make_cases, make_workbench
 
-RECORDED_S, WARM_UP = 1.8, 300  # of the walk [s], ticks
-TRACED = 200
-_MARK = "getpriority"  # a system call that no tick makes
-_OWN = {  # functions of the measurement itself, within a tick
-    "Meter.end", "counting.<locals>.end", "counting.<locals>.counted", "Meter.done",
-    "_between_ticks.<locals>.stop",
-}  # fmt: skip
-Start = Callable[[], Callable[[], Any]]  # begins a measurement; what it returns ends it
-
-
-class Meter:
-    """Measures from `begin` to `end` of each tick; the first ticks warm up."""
-
-    def __init__(self, start: Start) -> None:
-        self.count, self._start = 0, start
-        self.samples: list[Any] = []
-
-    @property
-    def done(self) -> bool:
-        """Whether all ticks have been."""
-        return self.count >= WARM_UP + TRACED
-
-    def begin(self) -> None:
-        """Before a tick."""
-        self._end = self._start()
-
-    def end(self) -> None:
-        """After it."""
-        sample = self._end()
-        self.count += 1
-        if self.count > WARM_UP:
-            self.samples.append(sample)
-
-
-@contextlib.contextmanager
-def counting() -> Iterator[Start]:
-    """Have Python calls, C calls and bytes of all published messages counted meanwhile."""
-    counts, send = Counter[str](), Publisher.send
-
-    def note(frame: Any, event: str, argument: Any) -> None:
-        counts[event] += frame.f_code.co_qualname not in _OWN
-
-    def counted(publisher: Publisher[Any], content: Any) -> None:
-        profile = sys.getprofile()
-        sys.setprofile(None)
-        counts["bytes"] += len(publisher.frame(content))
-        sys.setprofile(profile)
-        send(publisher, content)
-
-    def start() -> Callable[[], Any]:
-        counts.clear()
-        sys.setprofile(note)
-        return end
-
-    def end() -> tuple[int, int, int]:
-        sys.setprofile(None)
-        return counts["call"], counts["c_call"], counts["bytes"]
-
-    Publisher.send = counted  # type: ignore[method-assign]
-    try:
-        yield start
-    finally:
-        Publisher.send = send  # type: ignore[method-assign]
-
-
-def mark() -> Callable[[], Any]:
-    """Mark the begin or the end of a tick in a trace of system calls."""
-    os.getpriority(os.PRIO_PROCESS, 0)
-    return mark
-
-
-class SteppedClock(RealTimeClock):
-    """A real-time clock that steps by a period at each tick, while `step_time` lasts."""
-
-    def __init__(self) -> None:
-        super().__init__(TICK_S)
-        self._time = np.full(1, time.monotonic())
-        self.now = self._time.item  # a C function, as the one in whose place it stands
-
-    def due(self) -> float:
-        """The time of this tick [s]."""
-        return self.now()
-
-    def wait_tick(self) -> int:
-        """Step to the next tick."""
-        self._time += TICK_S
-        self._tick += 1
-        return self._tick
-
-    @contextlib.contextmanager
-    def step_time(self) -> Iterator[None]:
-        """Have everybody in this process read the time from here meanwhile."""
-        monotonic = time.monotonic
-        self._time[0] = monotonic()
-        time.monotonic = self.now  # type: ignore[assignment]
-        try:
-            yield
-        finally:
-            time.monotonic = monotonic
-
-
-def record_walk() -> Walk:
-    """The walk that is played."""
-    return recorded_walk(LockStep(load_launch("push", duration=RECORDED_S)))
-
-
-def run_ticks(name: str, walk: Walk, meter: Meter) -> None:
-    """Run the loop of one of PROCESSES until the meter is done."""
-    with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
-        PROCESSES[name](walk, meter, bus)
-
-
-def count_ticks(name: str, walk: Walk) -> dict[str, float | None]:
-    """Costs of a tick of one of PROCESSES: medians, which do not vary with the computer's load.
-
-    System calls are those of the loop's own thread; None without strace.
-    """
-    with counting() as start:
-        meter = Meter(start)
-        run_ticks(name, walk, meter)
-    counts = [*np.median(meter.samples, axis=0).tolist(), _system_calls(name)]
-    return dict(zip(("python calls", "c calls", "bytes", "system calls"), counts, strict=True))
-
-
-def _run_tracker(walk: Walk, meter: Meter, bus: Bus) -> None:
-    clock = SteppedClock()
-    with clock.step_time():  # from the first frame on, by which the bridge sets its clock
-        played = PlayedTracker(bus, walk, clock)
-        while not meter.done:
-            tick = clock.wait_tick()
-            played.prepare(tick + 1)
-            meter.begin()
-            played.loop.tick(tick + 1)
-            meter.end()
-        played.close()
-
-
-def _run_estimator(walk: Walk, meter: Meter, bus: Bus) -> None:
-    """The node's loop; it asks whether to stop before each reading, which is sent then."""
-    from estimator import node
-
-    readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
-    listeners = [bus.subscriber(STATE_ESTIMATE).take, bus.subscriber(STATE_COVARIANCE).take]
-    covariances, here = bus.publisher(STATE_COVARIANCE), bus.subscriber(SENSOR_READING)
-    send = readings.send
-    sleep(0.2)  # for subscriptions to arrive
-
-    def feed() -> None:
-        for listen in listeners:
-            listen()
-        send(walk.readings[meter.count])
-        here.poll(1.0)  # it has arrived
-
-    node.run(
-        assembly.make_estimator(load_launch("push")), here, estimates, RealTimeClock(TICK_S),
-        _between_ticks(meter, feed), covariances=covariances,
-    )  # fmt: skip
-
-
-def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
-    """The node's loop, without commands: the motors hold the first one."""
-    from sim_bridge import node
-
-    commands = bus.publisher(MOTOR_COMMAND)
-    listeners = [bus.subscriber(SIMULATED_READING).take, bus.subscriber(GROUND_TRUTH).take]
-    config, clock = load_launch("stand", mode="realtime"), SteppedClock()
-    robot, tracker = assembly.make_simulation(config), assembly.make_tracker(config)
-    _, estimate = walk.recorded[0]
-    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0]).row
-    options = node.SimulationNodeOptions(reading_subscribers=1, truth_subscribers=1)
-
-    def feed() -> None:
-        for listen in listeners:
-            listen()
-        hold[0] = meter.count  # its tick
-        commands.send(hold)
-
-    with clock.step_time():
-        node.run(robot, bus, clock, 3600.0, _between_ticks(meter, feed), options)
-
-
-PROCESSES: dict[str, Callable[[Walk, Meter, Bus], None]] = {
-    "tracker with bridge": _run_tracker,
-    "estimator": _run_estimator,
-    "simulated robot": _run_simulation,
-}
-
-
-def _between_ticks(meter: Meter, feed: Callable[[], None]) -> Callable[[], bool]:
-    """A stop flag that ends a tick, prepares the next and begins it."""
-    began = False
-
-    def stop() -> bool:
-        nonlocal began
-        if began and not meter.done:
-            meter.end()
-        if meter.done:
-            return True
-        feed()
-        began = True
-        meter.begin()
-        return False
-
-    return stop
-
-
-def _system_calls(name: str) -> float | None:
-    """Median of the system calls of a tick on the loop's thread; None without strace."""
-    if which("strace") is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace"
-        command = ["strace", "-o", str(trace), sys.executable, "-m", __name__, name]
-        done = subprocess.run(command, capture_output=True)
-        if done.returncode != 0 or not trace.exists():
-            return None
-        lines = trace.read_text(errors="replace").splitlines()
-    marks = [number for number, line in enumerate(lines) if line.startswith(_MARK)]
-    between = np.diff(marks)[::2] - 1  # from each begin to its end
-    return float(np.median(between[WARM_UP:])) if len(between) > WARM_UP else None
-
-
+WARM_UP, TICKS = 300, 200
 REPEATS = 5  # of a solve in each case
 CASES = 6
 LAUNCH_S = 20.0
@@ -279,13 +39,38 @@ def measure() -> Iterator[Figure]:
     yield from _real_time()
 
 
+def count_calls(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
+    """Python functions and C functions that a call calls, itself included."""
+    counts = Counter[str]()
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        counts[event] += 1
+
+    sys.setprofile(note)
+    function(*arguments)
+    sys.setprofile(None)
+    return counts["call"], counts["c_call"] - 1  # setprofile itself
+
+
 def _ticks() -> Iterator[Figure]:
-    walk = record_walk()
-    for name in PROCESSES:
-        say(f"cost: a tick of the {name}")
-        for what, count in count_ticks(name, walk).items():
-            note = "" if count is not None else "strace is not installed"
-            yield Figure(f"tick: {name}, {what}", "", count, margin=0.5, note=note)
+    """Calls of a tick, medians, which do not vary with the load of the computer."""
+    say("cost: ticks")
+    config, clock = load_launch("push", duration=1e-3 * (WARM_UP + TICKS)), RealTimeClock(TICK_S)
+    walk, counts = recorded_walk(LockStep(config)), dict[str, list[tuple[int, int]]]()
+    with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
+        played, own = PlayedTracker(bus, walk, clock), counts.setdefault("tracker with bridge", [])
+        while len(own) < WARM_UP + TICKS:
+            tick = clock.wait_tick() + 1
+            played.prepare(tick)
+            own.append(count_calls(played.loop.tick, tick))
+        played.close()
+    estimator, robot = assembly.make_estimator(config), assembly.make_simulation(config)
+    counts["estimator"] = [count_calls(estimator.update, each) for each in walk.readings]
+    counts["simulated robot"] = [count_calls(robot.advance, None) for _ in walk.readings]
+    for name, each in counts.items():
+        medians = np.median(each[WARM_UP:], axis=0).tolist()
+        for what, count in zip(("python calls", "c calls"), medians, strict=True):
+            yield Figure(f"tick: {name}, {what}", "", count, margin=0.5)
 
 
 def _solves() -> Iterator[Figure]:
@@ -321,7 +106,7 @@ def _trial() -> Iterator[Figure]:
         ("tracker", run.tracker, "command"), ("simulated robot", run.simulation, "advance"),
         ("sensors", run.simulation, "reading"), ("metrics", run.metrics, "add_estimate"),
     ):  # fmt: skip
-        setattr(owner, method, times.wrap(part, getattr(owner, method)))
+        times.watch(owner, method, part)
     begin = process_time()
     run.run()
     whole = process_time() - begin
@@ -351,7 +136,3 @@ def _real_time() -> Iterator[Figure]:
     ):
         yield Figure(f"real time: {name}", measure, value, "shown")
     yield Figure("real time: no fall", "", int(not summary["fell"]), "higher")
-
-
-if __name__ == "__main__":
-    run_ticks(sys.argv[1], record_walk(), Meter(mark))

@@ -8,7 +8,6 @@ import os
 import platform
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,8 +43,6 @@ class Entry(NamedTuple):
     tolerance: float
     margin: float
     value: Value
-    commit: str
-    date: str
     goal: Value = None
     goal_from: str = ""
     environment: str = ""  # processor and libraries, of an exact value
@@ -138,7 +135,7 @@ def write_record(
     Raises:
         BadRequest: the file cannot be written.
     """
-    written, commit = [], current_commit()
+    written = []
     for key in unmeasured(record, [each.figure for each in judgements]):
         written.append("{}: {}".format(*key))
         del record[key]
@@ -153,8 +150,8 @@ def write_record(
         goal = (None, "") if entry is None else (entry.goal, entry.goal_from)
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
-            float(f"{value:.4g}") if isinstance(value, float) else value, commit,
-            date.today().isoformat(), *goal, environment if figure.exact else "",
+            float(f"{value:.4g}") if isinstance(value, float) else value, *goal,
+            environment if figure.exact else "",
         )  # fmt: skip
         written.append(name)
     if written:
@@ -183,15 +180,6 @@ def environment() -> str:
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
 
 
-def current_commit() -> str:
-    """The commit of the checkout, with a ``+`` where files differ from it; empty without git."""
-    try:
-        commit = git("rev-parse", "--short=8", "HEAD")
-        return commit + ("+" if git("status", "--porcelain", "-uno") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
 def git(*arguments: str) -> str:
     """Output of git in the checkout.
 
@@ -208,9 +196,9 @@ _HEAD = """\
 
 The record of every headline figure. `saltus score` measures the figures again, prints them beside
 this record and exits with status 1 if any became worse. `saltus score --record` writes this page
-and `score.yaml`, which has the origin of each figure and goal, and the bits of each run. ↓: less is
+and `score.yaml`, which has the origin of each goal, and the bits of each run. ↓: less is
 better. ↑: more is better. Figures without an arrow must stay equal, or are not judged. Times of the
-processor, plans and solves are in the unit of two fixed loops, measured in the same minute.
+processor, plans and solves are in the unit of a fixed loop, measured in the same minute.
 """
 
 

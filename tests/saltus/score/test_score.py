@@ -13,8 +13,7 @@ HERE = "this computer"
 
 
 def entry(value, better="lower", environment="", goal=None):
-    return Entry("cost", "tick", "us", better, 0.1, 0.0, value, "abc", "2026-01-01", goal,
-                 environment=environment)  # fmt: skip
+    return Entry("cost", "tick", "us", better, 0.1, 0.0, value, goal, environment=environment)
 
 
 def verdict(now, before, better="lower", exact=False, environment="", margin=0.0):

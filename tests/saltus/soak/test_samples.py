@@ -46,12 +46,12 @@ def test_samples_are_on_disk_at_once_and_a_line_cut_short_is_left_out(tmp_path):
     path = tmp_path / "samples.csv"
     file = SampleFile(path)
     assert read_samples(path) == {}
-    file.write({"elapsed_s": 1.0, "state": "running", "handles_a": None})
-    file.write({"elapsed_s": 3.25, "state": "off", "handles_a": 4})
+    file.write({"elapsed_s": 1.0, "state": "running", "memory_mb_a": None})
+    file.write({"elapsed_s": 3.25, "state": "off", "memory_mb_a": 4})
     assert list(read_samples(path)["elapsed_s"]) == [1.0, 3.25]
     file.close()
     path.write_text(path.read_text() + "5.0,ru")
     read = read_samples(path)
     assert list(read["elapsed_s"]) == [1.0, 3.25]
-    assert np.isnan(read["handles_a"][0]) and read["handles_a"][1] == 4.0
+    assert np.isnan(read["memory_mb_a"][0]) and read["memory_mb_a"][1] == 4.0
     assert np.isnan(read["state"]).all()
