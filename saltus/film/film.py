@@ -25,11 +25,11 @@ LENGTHS = (0.12, 0.6)  # shortest and longest arrow [m]
 
 
 def pictures_of(
-    run: RecordedRun, times: Sequence[float] | Array, captions: Sequence[str], legs: Legs
+    run: RecordedRun, times: Sequence[float] | Array, captions: Sequence[str]
 ) -> list[Picture]:
     """Pictures of a run at times (n,) since its first state [s], with the plans in force."""
     drawn: dict[int, tuple[Array, Array]] = {}  # path and footholds by plan
-    pictures = []
+    pictures, legs = [], run.config.robot_model.legs
     for time, caption in zip(times, captions, strict=True):
         instant = run.at(float(time))
         plan, truth = instant.plan, instant.truth
@@ -165,7 +165,7 @@ def make_film(
         name = f"{config.planner}   " * (len(runs) > 1)
         beside = pace + "   estimate" * run.estimated
         captions = [f"{name}{time:.2f} s{beside}" for time in times]
-        shown = pictures_of(run, times, captions, config.robot_model.legs)
+        shown = pictures_of(run, times, captions)
         draw_arrows(shown, times, pushes, speed)
         jobs.append(Job(
             "film", shown, size, view, ending, rate, config.robot, config.terrain,
@@ -226,7 +226,7 @@ def leave_strip(folder: Path) -> None:
         run = RecordedRun(folder)
         times = panel_times(run.duration, [m.time for m in run.marks if m.kind == "push"])
         config, captions = run.config, [f"{time:.2f} s" for time in times]
-        shown = pictures_of(run, times, captions, config.robot_model.legs)
+        shown = pictures_of(run, times, captions)
         job = Job("strip", shown, PANEL, View(), robot=config.robot, terrain=config.terrain,
                   seed=config.simulation.seed)  # fmt: skip
         failure = draw_file(job, folder / STRIP)

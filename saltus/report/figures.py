@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from controller.gaits import GAITS
 from robots.conventions import FOOT_NAMES
+from robots.planar_pose import PlanarPose
 from runtime.checked import Array
 from saltus.common.figures import figure, png
 from saltus.configuration.planners import entry_of
@@ -163,10 +164,7 @@ def driving(trial: TrialRecord) -> Panel:
 def base_motion(trace: Trace) -> Array:
     """Velocity forward and left [m/s] and yaw rate [rad/s] (T, 3) of the base, from its path."""
     q = trace.q
-    yaw = np.unwrap(np.arctan2(
-        2.0 * (q[:, 6] * q[:, 5] + q[:, 3] * q[:, 4]),
-        1.0 - 2.0 * (q[:, 4] ** 2 + q[:, 5] ** 2),
-    ))  # fmt: skip
+    yaw = np.unwrap([PlanarPose.of(each).yaw for each in q])
     x, y, rate = np.gradient(np.column_stack((q[:, :2], yaw)), trace.time, axis=0).T
     c, s = np.cos(yaw), np.sin(yaw)
     return np.column_stack((c * x + s * y, c * y - s * x, rate))

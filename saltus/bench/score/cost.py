@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from runtime.bus import Bus, Endpoints
-from runtime.clock import RealTimeClock
 from saltus.bench.planner import StageTimer
 from saltus.bench.score.figures import Figure, pace, time_figure
-from saltus.bench.tick import PlayedTracker, recorded_walk
 from saltus.common.console import say
 from saltus.common.timing import Times
-from saltus.configuration.launch import TICK_S, load_launch
-from saltus.launch import assembly
+from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
 from studies.a1.systems.planner_cases import make_cases, make_workbench
@@ -39,34 +33,36 @@ def measure() -> Iterator[Figure]:
     yield from _real_time()
 
 
-def count_calls(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
-    """Python functions and C functions that a call calls, itself included."""
-    counts = Counter[str]()
+def counting(function: Callable[..., Any], found: list[tuple[int, int]]) -> Callable[..., Any]:
+    """The function; `found` gets the calls of Python and of C functions in each of its calls."""
+    events = Counter[str]()
 
     def note(frame: Any, event: str, argument: Any) -> None:
-        counts[event] += 1
+        events[event] += 1
 
-    sys.setprofile(note)
-    function(*arguments)
-    sys.setprofile(None)
-    return counts["call"], counts["c_call"] - 1  # setprofile itself
+    def counted(*arguments: Any) -> Any:
+        events.clear()
+        sys.setprofile(note)
+        result = function(*arguments)
+        sys.setprofile(None)
+        found.append((events["call"], events["c_call"] - 1))  # setprofile itself
+        return result
+
+    return counted
 
 
 def _ticks() -> Iterator[Figure]:
     """Calls of a tick, medians, which do not vary with the load of the computer."""
     say("cost: ticks")
-    config, clock = load_launch("push", duration=1e-3 * (WARM_UP + TICKS)), RealTimeClock(TICK_S)
-    walk, counts = recorded_walk(LockStep(config)), dict[str, list[tuple[int, int]]]()
-    with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
-        played, own = PlayedTracker(bus, walk, clock), counts.setdefault("tracker with bridge", [])
-        while len(own) < WARM_UP + TICKS:
-            tick = clock.wait_tick() + 1
-            played.prepare(tick)
-            own.append(count_calls(played.loop.tick, tick))
-        played.close()
-    estimator, robot = assembly.make_estimator(config), assembly.make_simulation(config)
-    counts["estimator"] = [count_calls(estimator.update, each) for each in walk.readings]
-    counts["simulated robot"] = [count_calls(robot.advance, None) for _ in walk.readings]
+    run = LockStep(load_launch("push", duration=1e-3 * (WARM_UP + TICKS)))
+    counts: dict[str, list[tuple[int, int]]] = {}
+    for name, owner, method in (
+        ("tracker", run.tracker, "command"), ("estimator", run.estimator, "update"),
+        ("simulated robot", run.simulation, "advance"),
+    ):  # fmt: skip
+        counts[name] = []
+        setattr(owner, method, counting(getattr(owner, method), counts[name]))
+    run.run()
     for name, each in counts.items():
         medians = np.median(each[WARM_UP:], axis=0).tolist()
         for what, count in zip(("python calls", "c calls"), medians, strict=True):

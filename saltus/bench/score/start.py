@@ -1,14 +1,12 @@
-"""Start: what commands import, the first compilation makes, and an installation takes."""
+"""Start: what commands import, and what the first compilation makes."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from saltus.bench.score.figures import Figure
@@ -35,9 +33,6 @@ def measure() -> Iterator[Figure]:
         made = [file.stat().st_size for file in Path(folder).rglob("*.nbc")]
     yield Figure("first compilation: functions", "", len(made), tolerance=0.02)
     yield Figure("first compilation: machine code", "MB", 1e-6 * sum(made), tolerance=0.05)
-    megabytes, packages = _installation()
-    yield Figure("size of an installation", "MB", megabytes, tolerance=0.05)
-    yield Figure("packages of an installation", "", packages, margin=0.5)
 
 
 def _run(command: Sequence[str], **environment: str) -> list[str]:
@@ -61,24 +56,3 @@ def _modules(command: Sequence[str]) -> int:
     logs = _run(command, PYTHONPROFILEIMPORTTIME="1")
     # The first line of each names the columns.
     return sum(text.count("import time:") - 1 for text in logs)
-
-
-def _installation() -> tuple[float, int]:
-    """Size [MB] and number of the packages that Saltus needs, without extras."""
-    found: dict[str, int] = {}
-    todo = ["saltus"]
-    while todo:
-        name, _, extra = todo.pop().partition("[")
-        name = re.sub(r"[-_.]+", "-", name).lower()
-        if name in found:
-            continue
-        try:
-            package = distribution(name)
-        except PackageNotFoundError:
-            continue  # for another system or Python
-        files = package.files or []
-        found[name] = sum(file.size or 0 for file in files)
-        needs = [each for each in package.requires or []
-                 if "extra ==" not in each or (extra and extra in each)]  # fmt: skip
-        todo += [match[0] for each in needs if (match := re.match(r"[\w.-]+(\[\w+)?", each))]
-    return sum(found.values()) / 1e6, len(found)

@@ -9,7 +9,6 @@ from pytest import approx
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from saltus.film.film import LENGTHS, arrows_of_run, pictures_of
 from saltus.launch.recorded import RecordedRun
-from tests.a1 import A1
 from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, make_run
 
 
@@ -18,7 +17,7 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
     run = RecordedRun(make_run(tmp_path / "run", estimates_only=estimates_only))
     assert run.estimated == estimates_only and run.duration == approx(1.0)
     times = np.arange(0.0, 1.005, 0.01)
-    pictures = pictures_of(run, times, [""] * len(times), A1.legs)
+    pictures = pictures_of(run, times, [""] * len(times))
     assert [each.q[0] for each in pictures] == approx(0.5 * times)
     assert [len(each.plan_path) for each in pictures] == [0] * 50 + [51] * 51
     forces = np.array([each.force[:, 2] for each in pictures])

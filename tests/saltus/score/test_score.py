@@ -77,4 +77,4 @@ def test_the_page_has_a_list_for_each_group():
 
 def test_docstrings_imports_and_comments_are_no_code():
     text = '"""Doc."""\nimport os\n\n\ndef f() -> int:\n    """Doc."""\n    return 1  # one\n'
-    assert size_of(text) == (1, 7, 9)
+    assert size_of(text) == {"files": 1, "lines": 7, "tokens": 9}
