@@ -59,55 +59,25 @@ class Walk(NamedTuple):
     plans: list[Plan]
 
 
-class Robot:
-    """The robot's end of the cable, and the other processes' ends of their topics.
-
-    Attributes:
-        socket: its end.
-    """
-
-    def __init__(self, bus: Bus, walk: Walk) -> None:
-        """Play a walk there and back, so that no joint leaps."""
-        self.socket = _loopback()
-        self._recorded = walk.recorded + walk.recorded[::-1]
-        self._plans = walk.plans + walk.plans[::-1]
-        self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
-        self._frames = StateFrame(EmulatorOptions(), WIRE)
-        self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
-
-    def play(self, tick: int, now: float, to: tuple[str, int]) -> None:
-        """Send a frame, an estimate and, now and then, a plan; take the commands."""
-        with suppress(BlockingIOError):
-            while True:
-                self.socket.recv(2 * WIRE.command.itemsize)
-        reading, estimate = self._recorded[tick % len(self._recorded)]
-        frame = self._frames.write(
-            reading, reading.joint_position, reading.joint_velocity, np.zeros(12),
-            np.full(12, 40.0), tick,
-        )  # fmt: skip
-        self.socket.sendto(frame, to)
-        self._estimates_out.send(replace(estimate, tick=tick, time=now))
-        if tick % PLAN_EVERY == 0:
-            plan = self._plans[tick // PLAN_EVERY % len(self._plans)]
-            self._plans_out.send(replace(plan, id=tick + 1, tick=tick, time=now))
-
-
 class PlayedTracker:
     """The tracker's loop with a bridge that runs, and the robot that is played to it.
 
     Attributes:
         loop: whose `tick` is to be called after each `prepare`.
         bridge: of the loop.
-        clock: of the loop.
     """
 
     def __init__(self, bus: Bus, walk: Walk, clock: RealTimeClock) -> None:
-        """Begin with the robot walking."""
-        config, self.clock = load_launch("a1-emulated"), clock
-        self._robot = robot = Robot(bus, walk)
+        """Begin with the robot walking, there and back, so that no joint leaps."""
+        config, self._clock, self._robot = load_launch("a1-emulated"), clock, _loopback()
+        self._recorded = walk.recorded + walk.recorded[::-1]
+        self._plans = walk.plans + walk.plans[::-1]
+        self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
+        self._frames = StateFrame(EmulatorOptions(), WIRE)
+        self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
         options = replace(
             config.hardware, tick_unit_s=TICK_S,
-            link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.socket.getsockname()[1],
+            link=LinkOptions(robot_address=LOCALHOST, robot_port=self._robot.getsockname()[1],
                              local_address=LOCALHOST, local_port=0),
         )  # fmt: skip
         self._link = link = UdpLink(options.link)
@@ -128,13 +98,29 @@ class PlayedTracker:
         )  # fmt: skip
         sleep(0.2)  # for subscriptions to arrive
         freeze_heap()
-        robot.play(0, clock.now(), link.local)
+        self.prepare(0)
         bridge.connect(clock, lambda: False, sleep)
         bridge.machine.state = RobotState.RUNNING
 
     def prepare(self, tick: int) -> None:
-        """Send the loop what it gets in a tick, and take what it has sent in the one before."""
-        self._robot.play(tick, self.clock.now(), self._link.local)
+        """Send what the loop gets in a tick, and take what it has sent in the one before.
+
+        A frame, an estimate and, now and then, a plan.
+        """
+        with suppress(BlockingIOError):
+            while True:
+                self._robot.recv(2 * WIRE.command.itemsize)
+        reading, estimate = self._recorded[tick % len(self._recorded)]
+        frame = self._frames.write(
+            reading, reading.joint_position, reading.joint_velocity, np.zeros(12),
+            np.full(12, 40.0), tick,
+        )  # fmt: skip
+        self._robot.sendto(frame, self._link.local)
+        now = self._clock.now()
+        self._estimates_out.send(replace(estimate, tick=tick, time=now))
+        if tick % PLAN_EVERY == 0:
+            plan = self._plans[tick // PLAN_EVERY % len(self._plans)]
+            self._plans_out.send(replace(plan, id=tick + 1, tick=tick, time=now))
         for listen in self._listeners:
             listen()
 
@@ -142,7 +128,7 @@ class PlayedTracker:
         """Let go of the sockets; the robot must have walked all the time."""
         assert self.bridge.machine.state is RobotState.RUNNING, self.bridge.machine.cause
         self.bridge.close()
-        self._robot.socket.close()
+        self._robot.close()
 
 
 def recorded_walk(lockstep: LockStep) -> Walk:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saltus.cli.options import JsonOption, RunArgument
-from saltus.common.console import print_facts, print_json, print_lines, print_table, say
+from saltus.common.console import print_facts, print_json, print_table, say
 from saltus.common.errors import BadRequest, refusing
 
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ def film(
         print_json(made._asdict() | {"file": str(made.file)})
     else:
         megabytes = 1e-6 * made.bytes
-        print_lines(
-            [f"{made.file}: {made.frames} frames, {made.seconds:.2f} s, {megabytes:.2f} MB"]
-        )
+        print(f"{made.file}: {made.frames} frames, {made.seconds:.2f} s, {megabytes:.2f} MB")
     return 0
 
 
@@ -150,7 +148,7 @@ def report(
             "report": str(written.path), "verdict": written.verdict, "rows": written.rows
         })  # fmt: skip
     else:
-        print_lines([written.verdict, str(written.path)])
+        print(written.verdict, written.path, sep="\n")
     return 0
 
 
@@ -182,7 +180,8 @@ def export(
         whole = {"complete": recorded.complete, "cause": recorded.cause}
         print_json(exported._asdict() | whole)
     else:
-        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
+        for name, count in exported.rows.items():
+            print(f"{csv}/{name}.csv: {count} rows")
     return 0
 
 
@@ -210,7 +209,8 @@ def black_box(
         shown = [row | {"file": Path(row["file"]).name, "begin": row["begin"][:19]} for row in rows]
         print_table(f"Black box {folder}", shown)
     else:
-        print_lines([f"{csv}/{name}: {count}" for name, count in files.items()])
+        for name, count in files.items():
+            print(f"{csv}/{name}: {count}")
     return 0
 
 

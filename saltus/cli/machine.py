@@ -10,7 +10,7 @@ import typer
 
 from saltus.cli.look import ProcessOption, find_launch
 from saltus.cli.options import JsonOption, SetOption, documented, launch_names
-from saltus.common.console import Fact, print_facts, print_json, print_lines, say
+from saltus.common.console import Fact, print_facts, print_json, say
 from saltus.common.errors import BadRequest
 from sim_bridge.options import SERVER_ADDRESS
 
@@ -131,7 +131,7 @@ def serve(
         ms = result["ms"]
         took = f"; an answer took {ms['p50']:.1f} ms (p99 {ms['p99']:.1f} ms)"
         asked = f"{result['requests']} requests of {result['clients']} clients"
-        print_lines([f"{asked}, {result['refusals']} refused" + took * bool(result["requests"])])
+        print(f"{asked}, {result['refusals']} refused" + took * bool(result["requests"]))
     return 0
 
 

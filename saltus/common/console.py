@@ -64,12 +64,6 @@ def print_facts(facts: Sequence[Fact]) -> None:
             console.print(Text(" " * indent + line))
 
 
-def print_lines(lines: list[str]) -> None:
-    """Print plain text on standard output."""
-    for line in lines:
-        print(line, flush=True)
-
-
 def print_table(
     title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
 ) -> None:

@@ -52,13 +52,6 @@ class Command(NamedTuple):
     height: float | None
 
 
-class Push(NamedTuple):
-    """A velocity (3) [m/s, world] added to the trunk's at a time of the run [s]."""
-
-    at: float
-    value: tuple[float, float, float]
-
-
 class Schedule(NamedTuple):
     """One launch's.
 
@@ -66,8 +59,7 @@ class Schedule(NamedTuple):
         terrain: parts, as a launch file has them.
         network: options of the emulator's network.
         commands: in order of time.
-        pushes: the same.
-        incidents: other events of the emulator, as a launch file has them, but in seconds of the
+        pushes, incidents: events of the emulator, as a launch file has them, but in seconds of the
             run.
         harms: in order of time.
     """
@@ -75,14 +67,13 @@ class Schedule(NamedTuple):
     terrain: list[dict[str, Any]]
     network: dict[str, Any]
     commands: list[Command]
-    pushes: list[Push]
+    pushes: list[dict[str, Any]]
     incidents: list[dict[str, Any]]
     harms: list[Harm]
 
     def events(self, begin: float) -> list[dict[str, Any]]:
         """Events of the emulator, for a run that begins `begin` [s] after its first command."""
-        pushes = [{"kind": "push", "at": p.at, "value": list(p.value)} for p in self.pushes]
-        events = [event | {"at": event["at"] + begin} for event in pushes + self.incidents]
+        events = [each | {"at": each["at"] + begin} for each in self.pushes + self.incidents]
         return sorted(events, key=lambda event: event["at"])
 
 
@@ -101,7 +92,7 @@ def draw_schedule(seed: int, number: int, seconds: float) -> Schedule:
     return Schedule(
         _terrain(place), draw_value(place, BOUNDS["network"]),
         list(_until(seconds, _commands(order))),
-        list(_until(late, _every(push, "pushes", _push))),
+        list(_until(late, _every(push, "pushes", _push), itemgetter("at"))),
         list(_until(late, _every(fault, "incidents", _one_of("incidents")), itemgetter("at"))),
         list(_until(late, _every(harm, "harms", _harm))),
     )  # fmt: skip
@@ -150,11 +141,13 @@ def _commands(draw: Draw) -> Iterator[Command]:
         at += draw_value(draw, bounds["stand" if gait == "stand" else "hold"])
 
 
-def _push(draw: Draw, at: float) -> Push:
+def _push(draw: Draw, at: float) -> dict[str, Any]:
+    """A horizontal velocity that is added to the trunk's."""
     way, share = draw.uniform(-math.pi, math.pi), draw.uniform()
     sizes, strong = BOUNDS["pushes"]["sizes"], BOUNDS["pushes"]["strong_share"]
     size = draw_value(draw, sizes["usual" if share > strong else "strong"])
-    return Push(at, (float(size * math.cos(way)), float(size * math.sin(way)), 0.0))
+    value = [float(size * math.cos(way)), float(size * math.sin(way)), 0.0]
+    return {"kind": "push", "at": at, "value": value}
 
 
 def _one_of(what: str) -> Callable[[Draw, float], dict[str, Any]]:

@@ -37,35 +37,18 @@ class Case(NamedTuple):
 CASES = [Case(**row) for row in read_table(__file__, "behaviour.yaml")]
 
 
-class Outcome(NamedTuple):
-    """Result of a case: success, its measure with a unit, and a hash of its whole course.
-
-    `error` says why there is no measure.
-    """
-
-    case: int
-    passed: bool = False
-    value: float | None = None
-    unit: str = ""
-    bits: str | None = None
-    error: str = ""
-
-
 def measure() -> Iterator[Figure]:
     """Run every case, as many at a time as there are cores."""
     trials = [(number, _trial(case)) for number, case in enumerate(CASES)]
     prepare([trial for _, trial in trials])
-    outcomes: list[Outcome] = []
+    outcomes: list[tuple[int, bool, list[Figure]]] = []
     with workers():
         for outcome in run_all(_run, sorted(trials, key=lambda each: -each[1].config.duration)):
             outcomes.append(outcome)
-            say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome.case].name}")
-    passed = sum(outcome.passed for outcome in outcomes)
-    yield Figure(f"passed of {len(CASES)}", "", passed, "higher")
-    for number, _, value, unit, bits, error in sorted(outcomes):
-        name = CASES[number].name
-        yield Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error)
-        yield Figure(f"{name}: bits", "", bits, "equal", exact=True)
+            say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome[0]].name}")
+    yield Figure(f"passed of {len(CASES)}", "", sum(each[1] for each in outcomes), "higher")
+    for _, _, figures in sorted(outcomes):
+        yield from figures
 
 
 def _trial(case: Case) -> Trial:
@@ -78,8 +61,8 @@ def _trial(case: Case) -> Trial:
     return trials[case.number].with_threads(1)
 
 
-def _run(numbered: tuple[int, Trial]) -> Outcome:
-    """One trial in lock step, with a hash of all its states and commands."""
+def _run(numbered: tuple[int, Trial]) -> tuple[int, bool, list[Figure]]:
+    """One trial in lock step: its number, whether it passed, its measure, a hash of its course."""
     number, trial = numbered
     digest = hashlib.sha256()
 
@@ -88,10 +71,16 @@ def _run(numbered: tuple[int, Trial]) -> Outcome:
             digest.update(np.ascontiguousarray(values).tobytes())
 
     finished = attempt(partial(run_paused, also=add), trial)
+    passed, value, unit, bits, error = False, None, "", None, ""
     if isinstance(finished, Broken):  # such as no plan of a motion: the others are measured
-        return Outcome(number, error=finished.why)
-    row = finished.row
-    value, unit = row["max_lateral_deviation_m"], "m"
-    if value is None:
-        value, unit = row["velocity_rmse_m_s"], "m/s"
-    return Outcome(number, succeeded(row), value, unit, digest.hexdigest()[:12])
+        error = finished.why
+    else:
+        row, bits, unit = finished.row, digest.hexdigest()[:12], "m"
+        passed, value = succeeded(row), row["max_lateral_deviation_m"]
+        if value is None:
+            value, unit = row["velocity_rmse_m_s"], "m/s"
+    name = CASES[number].name
+    return number, passed, [
+        Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error),
+        Figure(f"{name}: bits", "", bits, "equal", exact=True),
+    ]

@@ -83,12 +83,8 @@ def read_record() -> Record:
     return {(entry.group, entry.figure): entry for entry in entries}
 
 
-def judge(figure: Figure, entry: Entry | None, environment: str) -> Judgement:
-    """Compare a figure with its record."""
-    return Judgement(figure, entry, _verdict(figure, entry, environment))
-
-
-def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
+def judge(figure: Figure, entry: Entry | None, environment: str) -> str:
+    """Compare a figure with its record, of a computer with this environment."""
     now, before = figure.value, None if entry is None else entry.value
     if figure.better == "shown" or now is None:
         return UNJUDGED

@@ -6,7 +6,17 @@ import pytest
 
 from saltus.bench.score import record as record_module
 from saltus.bench.score.figures import Figure
-from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page
+from saltus.bench.score.record import (
+    BETTER,
+    NEW,
+    SAME,
+    UNJUDGED,
+    WORSE,
+    Entry,
+    Judgement,
+    judge,
+    page,
+)
 from saltus.bench.score.size import size_of
 
 HERE = "this computer"
@@ -19,7 +29,7 @@ def entry(value, better="lower", environment="", goal=None):
 def verdict(now, before, better="lower", exact=False, environment="", margin=0.0):
     figure = Figure("tick", "us", now, better, 0.1, margin, exact, group="cost")
     recorded = None if before is None else entry(before, better, environment)
-    return judge(figure, recorded, HERE).verdict
+    return judge(figure, recorded, HERE)
 
 
 @pytest.mark.parametrize("now, before, better, expected", [
@@ -58,7 +68,8 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
     }
     figures = [Figure(name, "us", value, "lower", 0.1, group="cost") for name, value in now.items()]
     figures[1] = figures[1]._replace(better="shown")  # beside other load
-    judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
+    beside = [(each, record.get((each.group, each.name))) for each in figures]
+    judgements = [Judgement(*each, judge(*each, HERE)) for each in beside]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
     assert written == ["cost: gone", "cost: tick", "cost: bits", "cost: rate"]
     again = record_module.read_record()
