@@ -195,9 +195,7 @@ def recorded_messages(file: Path, thinner: PlanThinner) -> Recorded:
     return found
 
 
-def feed(
-    file: Path, config: LaunchConfig, tallies: dict[str, Tally], progress: RunProgress
-) -> str:
+def feed(file: Path, config: LaunchConfig, tallies: dict[str, Tally], progress: RunProgress) -> str:
     """Feed the readings of a recording to the stack, in their order, and compare what it makes.
 
     Returns:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from saltus.common.console import RunProgress, print_json, print_lines, print_table, say
+from saltus.common.console import RunProgress, print_json, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
 from saltus.configuration.options import read_mapping
@@ -57,7 +57,7 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
         if result.criteria:
             print_table("criteria", [_verdict(each) for each in result.criteria])
         for note in notes:
-            print_lines(textwrap.wrap(note, _WIDTH, break_long_words=False))
+            print("\n".join(textwrap.wrap(note, _WIDTH, break_long_words=False)))
     return 0 if rows and all(criterion.met for criterion in result.criteria) else 1
 
 

@@ -80,7 +80,11 @@ def _run(numbered: tuple[int, Trial]) -> tuple[int, bool, list[Figure]]:
         if value is None:
             value, unit = row["velocity_rmse_m_s"], "m/s"
     name = CASES[number].name
-    return number, passed, [
-        Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error),
-        Figure(f"{name}: bits", "", bits, "equal", exact=True),
-    ]
+    return (
+        number,
+        passed,
+        [
+            Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error),
+            Figure(f"{name}: bits", "", bits, "equal", exact=True),
+        ],
+    )
