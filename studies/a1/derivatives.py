@@ -8,12 +8,9 @@ error: relative error of A or B against centred differences with contacts solved
 knots where these agree with those of a tenth of the step to 1e-4; reference_step is theirs, where
 truncation and rounding balance. step: larger relative error of A and B over all knots, of rollout
 DxR against centred differences, and of the planner's one-sided differences against rollout DxR.
-prediction: median relative error of a predicted deviation under the same feedback, by size of the
-initial deviation (1: 3 mm, 0.01 rad, 0.1 m/s and rad/s) and with or without a touchdown. descent:
-solves of the planner, seeded by its earlier plans; costs are geometric means, ratio is the median
-of actual over expected change (5.19). gain: of a joint by its own angle [N m/rad] and velocity
-[N m s/rad]. loop: fastest growth of an error [1/s] under gains and delay, at a fixed state. time:
-of a knot on one thread, its ratio to rigid Xi, and of a horizon on two threads, on this computer.
+descent: solves of the planner, seeded by its earlier plans; costs are geometric means, ratio is the
+median of actual over expected change (5.19). gain: of a joint by its own angle [N m/rad] and
+velocity [N m s/rad]. time: of a knot on one thread, and its ratio to rigid Xi, on this computer.
 
 Rollout Xi changes A at touchdowns, because it is the derivative of a mean over landing times.
 """
@@ -24,7 +21,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from timeit import repeat
 from typing import Any, NamedTuple
 
@@ -34,8 +30,7 @@ from numpy.typing import NDArray
 from controller.hilqr_planner import solver_options
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel
-from robots.state import difference, integrate
-from saltation.hilqr import Hilqr, Policies, Trajectory, compose
+from saltation.hilqr import Hilqr, Trajectory, compose
 from saltation.hilqr.riccati import Variant
 from saltation.systems import Array
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
@@ -44,7 +39,6 @@ from studies.a1.derivatives_problems import (
     A1,
     PLANNER,
     SITUATIONS,
-    TOUCHDOWN,
     Problem,
     record,
     situations,
@@ -64,15 +58,7 @@ STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)  # of the differences, in SI 
 SOLVER_ITERATIONS = 20  # at tolerance 0, where all are done; more change only the last digits
 AGREEMENT = 1e-4  # of differences with two steps, relative
 BETWEEN, ONE_SIDED = "between steps", "one-sided"
-HORIZONS = (1, 5, 10, 25)  # of predictions [knots]
-SIZES = (0.01, 0.1, 1.0, 3.0)  # of perturbations, in parts of `SCALE`
-STARTS = 8  # knots of a trajectory from which it is predicted
-# Standard deviations of position, angles and velocities: such as an estimate is off by.
-SCALE = np.repeat([0.003, 0.01, 0.1], [3, 15, 18])  # [m], [rad], [m/s and rad/s]
 ITERATIONS = 2  # of a solve
-TICK = 0.001  # [s]
-DELAYS = (1, 10)  # from estimate to torque [ticks]; 10 ms is the slowest command of our suites
-PROBLEMS, KNOTS = 12, (0, 5, 10, 20)  # of which the loop is looked at
 
 
 class Kind(NamedTuple):
@@ -86,7 +72,7 @@ class Kind(NamedTuple):
         return compose(self.derivatives.linearise(trajectory), self.variant)
 
 
-@study("the A1's planner", "trials", "seed", "full")
+@study("the A1's planner", "trials", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows of all parts; ``trials`` is the number of pushes of each gait.
 
@@ -99,7 +85,13 @@ def run(options: StudyOptions) -> StudyResult:
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     """Compare all kinds, each on one thread, on these problems."""
     rigid = RigidDerivatives(A1, PLANNER.period, touchdown_order=PLANNER.touchdown_order)
-    kinds = {"rigid_xi": Kind(rigid), "rigid_dxr": Kind(rigid, "dxr"), **rollout_kinds(1)}
+    kinds = {
+        "rigid_xi": Kind(rigid),
+        "rigid_dxr": Kind(rigid, "dxr"),
+        ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, 1, saltation=False)),
+        "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, 1, saltation=True)),
+        "differences": Kind(DifferenceDerivatives(A1, *STEP, 1)),
+    }
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
     errors = error_rows(some, kinds, options)
     gains, descents = descend(problems, kinds, options)
@@ -108,21 +100,8 @@ def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     for case, first in (("angle", 6), ("velocity", 24)):
         own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
         gain_rows += quantiles("gain", case, own)
-    rows = [
-        *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
-        *gain_rows, *loop_rows(problems, gains, options),
-        *time_rows(spread(problems, TIMED), kinds, options)
-    ]  # fmt: skip
+    rows = [*errors, *descents, *gain_rows, *time_rows(spread(problems, TIMED), kinds, options)]
     return StudyResult(rows, columns=", ".join(("part", "case", "measure", "count=n", *KINDS)))
-
-
-def rollout_kinds(threads: int) -> dict[str, Kind]:
-    """Derivatives of the simulator's step."""
-    return {
-        ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, threads, saltation=False)),
-        "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, threads, saltation=True)),
-        "differences": Kind(DifferenceDerivatives(A1, *STEP, threads)),
-    }
 
 
 def cells(part: str, case: str, measure: str, count: int, values: Row, **more: Any) -> Row:
@@ -217,78 +196,6 @@ def _relative(found: tuple[Array, Array], reference: tuple[Array, Array]) -> Arr
     ], axis=1)  # fmt: skip
 
 
-def prediction_rows(
-    problems: Sequence[Problem], gains: Array, kinds: Mapping[str, Kind], options: StudyOptions
-) -> list[Row]:
-    """Median relative error of predictions along the seeds by size, horizon, and touchdowns.
-
-    The error is the length of predicted minus true deviation over the length of the true one,
-    numbers of the state in parts of `SCALE`.
-
-    Args:
-        problems: P of them; gains: (P, N, 12, 36) of the feedback, the same for all kinds.
-        kinds: which predict.
-        options: with the seed of the random perturbations.
-    """
-    rng, last = np.random.default_rng(options.seed), max(HORIZONS)
-    backend, samples, rows = ThreadedRollout(A1, last, *STEP, 1), [], []
-    pairs = zip(problems, gains, strict=True)
-    for problem, K in options.track(pairs, "predictions"):
-        nominal, loops = problem.seed, {}
-        lands = situations(nominal.states, nominal.inputs) == TOUCHDOWN
-        for key, kind in kinds.items():
-            A, B = kind.linearise(nominal)
-            loops[key] = A + B @ K
-        for start in rng.integers(0, len(K) - last + 1, STARTS).tolist():
-            direction = SCALE * rng.normal(size=36)
-            for size in SIZES:
-                true = _deviations(backend, nominal, K, start, size * direction)
-                if true is not None:
-                    dx = size * direction
-                    found = {key: _prediction_errors(loop[start : start + last], dx, true)
-                             for key, loop in loops.items()}  # fmt: skip
-                    landed = [lands[start : start + knots].any() for knots in HORIZONS]
-                    samples.append((size, landed, found))
-    for size, lands, (i, knots) in product(SIZES, (False, True), enumerate(HORIZONS)):
-        chosen = [found for each, landed, found in samples if each == size and landed[i] == lands]
-        if chosen:
-            values = {key: np.median([found[key][i] for found in chosen]) for key in kinds}
-            case = f"{size:g}{', lands' if lands else ''}"
-            label = f"{knots} knot{'s' * (knots > 1)}"
-            rows.append(cells("prediction", case, label, len(chosen), values,
-                              size=size, touchdown=lands, knots=knots))  # fmt: skip
-    return rows
-
-
-def _prediction_errors(loop: Array, dx: Array, true: Array) -> list[Any]:
-    """Relative errors of dx (36,) after each of `HORIZONS`, by matrices of knots (n, 36, 36)."""
-    found = []
-    for k, matrix in enumerate(loop, start=1):
-        dx = matrix @ dx
-        if k in HORIZONS:
-            error = np.linalg.norm((dx - true[k]) / SCALE)
-            found.append(error / np.linalg.norm(true[k] / SCALE))
-    return found
-
-
-def _deviations(
-    backend: ThreadedRollout, nominal: Trajectory, gains: Array, start: int, dx: Array
-) -> Array | None:
-    """Course of a perturbation dx (36,) at the knot `start` of a nominal motion.
-
-    Returns:
-        Deviations (`max(HORIZONS)` + 1, 36); None where the rollout diverged.
-    """
-    knots = slice(start, start + max(HORIZONS))
-    states = nominal.states[start : knots.stop + 1]
-    x0 = np.concatenate(integrate(states[0, :19], states[0, 19:], dx))
-    rolled = backend.roll_out(x0, Policies.of(states, nominal.inputs[knots], gains[knots]))
-    if not rolled.finite[0]:
-        return None
-    pairs = zip(states, rolled.states[0], strict=True)
-    return np.array([difference(a[:19], a[19:], b[:19], b[19:]) for a, b in pairs])
-
-
 def descend(
     problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> tuple[dict[str, Array], list[Row]]:
@@ -327,60 +234,22 @@ def descend(
     return gains, [cells("descent", *names, len(problems), row) for names, row in table.items()]
 
 
-def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
-    """Fastest growth [1/s] of x_t+1 = A x_t + B K x_t-delay, one tick a step.
-
-    A (n, n) and B (n, m) of one tick, gains K (m, n); the delay is one tick or more.
-    """
-    n, m = B.shape
-    loop = np.zeros((n + m * delay, n + m * delay))
-    loop[:n, :n], loop[:n, n : n + m] = A, B
-    loop[n:-m, n + m :] = np.eye(m * (delay - 1))
-    loop[-m:, :n] = K
-    return np.log(np.abs(np.linalg.eigvals(loop)).max()) / TICK
-
-
-def loop_rows(
-    problems: Sequence[Problem], gains: dict[str, Array], options: StudyOptions
-) -> list[Row]:
-    """Growth of small errors in the tracker's loop [1/s], over some knots, by its delay.
-
-    The state of each knot is held still: its contacts and its gains stay as they are.
-    """
-    tick, rows = RolloutDerivatives(A1, TICK, 1, 1), []
-    chosen = options.track(spread(range(len(problems)), PROBLEMS), "loops")
-    linear = [(p, tick.linearise(problems[p].seed)) for p in chosen]
-    for delay in DELAYS:
-        growth = {
-            key: [loop_growth(one.A[k], one.B[k], gains[key][p][k], delay)
-                  for p, one in linear for k in KNOTS]
-            for key in KINDS
-        }  # fmt: skip
-        rows += quantiles("loop", f"{delay} ms late", growth)
-    return rows
-
-
 def time_rows(
     problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
-    """Medians over trajectories: of a knot on one thread, of a horizon on several.
+    """Median over trajectories of the time of a knot on one thread, and its ratio to rigid Xi.
 
     Kind after kind on each trajectory, so that what disturbs one disturbs all. The best of
     `REPEATS`: what else runs only adds.
     """
-    shared = rollout_kinds(THREADS)
-    del shared["rollout_xi"]
     taken = [
         [min(repeat(partial(kind.linearise, problem.seed), repeat=REPEATS, number=1))
-         for kind in (*kinds.values(), *shared.values())]
+         for kind in kinds.values()]
         for problem in options.track(problems, "time")
     ]  # fmt: skip
-    own, more = np.split(np.median(taken, axis=0), [len(kinds)])
-    knot = dict(zip(kinds, 1e6 * own / len(problems[0].seed.inputs), strict=True))  # [us]
+    medians = 1e6 * np.median(taken, axis=0) / len(problems[0].seed.inputs)  # of a knot [us]
+    knot = dict(zip(kinds, medians, strict=True))
     whole = {key: round(each) for key, each in knot.items()}  # to be read with ease
-    return [
-        cells("time", "knot", "us", len(problems), whole),
-        cells("time", "knot", "ratio", len(problems),
-              {key: each / knot["rigid_xi"] for key, each in knot.items()}),
-        cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True)))
-    ]  # fmt: skip
+    ratios = {key: each / knot["rigid_xi"] for key, each in knot.items()}
+    return [cells("time", "knot", "us", len(problems), whole),
+            cells("time", "knot", "ratio", len(problems), ratios)]  # fmt: skip
