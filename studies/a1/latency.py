@@ -2,9 +2,8 @@
 
 The pushes are those of table 6.1, in lock step with the latency model (`timing` of a launch file).
 Every solve takes the same time. A plan from an estimate arrives when the solve has ended, and the
-next solve begins then, at most one per knot. With delays (--full), estimates are 2 ms old and
-commands act 10 ms late, which the tracker knows. There are no late ticks and no lost messages.
-HiLQR uses the search of lock step (hilqr.paused), which is larger than that of real time.
+next solve begins then, at most one per knot. There are no other delays, late ticks or lost
+messages. HiLQR uses the search of lock step (hilqr.paused), which is larger than that of real time.
 
 low, high: 95 % interval of the success rate (Wilson); rates with overlapping intervals may differ
 by chance. lateral: mean peak lateral deviation of the successful trials. measured: median time of a
@@ -45,25 +44,19 @@ RunTrial = Callable[[Trial], Finished]
 STUDIED = ("hilqr", "convex_mpc", "instant_qp")
 MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
 # The first lies on top: where points fall together all are to be seen.
-SOLVES_MS, FULL_SOLVES_MS = (0, 10, 25, 50, 75, 100), tuple(range(0, 101, 10))
-IDEAL, DELAYED = "no other delays", "with delays"
-CONDITIONS = {
-    IDEAL: (),
-    DELAYED: ("timing.estimate=0.002", "simulation.input_delay=0.01", "tracker.command_delay=0.01"),
-}  # what takes time besides a solve: keys of a launch file
+SOLVES_MS = (0, 10, 25, 50, 75, 100)
 
 
 class Point(NamedTuple):
-    """One planner under one condition, with solves of one duration [ms]."""
+    """One planner, with solves of one duration [ms]."""
 
-    condition: str
     planner: str
     solve_ms: int
 
 
-@study("the A1 in simulation", "trials", "seed", "full")
+@study("the A1 in simulation", "trials", "seed")
 def run(options: StudyOptions, run_trial: RunTrial = run_paused) -> StudyResult:
-    """Rows: success at each duration of a solve; with ``full``, also with other delays.
+    """Rows: success of each planner at each duration of a solve.
 
     Args:
         options: ``trials`` is the number of pushes at each point, at most those of the suite.
@@ -72,9 +65,7 @@ def run(options: StudyOptions, run_trial: RunTrial = run_paused) -> StudyResult:
     Raises:
         BadRequest: more pushes are asked for than there are, or a trial cannot be put together.
     """
-    solves, conditions = (FULL_SOLVES_MS, 2) if options.full else (SOLVES_MS, 1)
-    points = [Point(condition, planner, ms) for condition in list(CONDITIONS)[:conditions]
-              for planner in STUDIED for ms in solves]  # fmt: skip
+    points = [Point(planner, ms) for planner in STUDIED for ms in SOLVES_MS]
     jobs = [(point, trial) for point in points for trial in pushes(point, options)]
     options.progress(0, len(jobs), "compiling")
     with workers():
@@ -86,7 +77,7 @@ def run(options: StudyOptions, run_trial: RunTrial = run_paused) -> StudyResult:
         for point in points
     ]
     columns = (
-        "condition, planner, solve_ms=solve [ms], success, trials=of, success_low=low,"
+        "planner, solve_ms=solve [ms], success, trials=of, success_low=low,"
         " success_high=high, mean_max_lateral_deviation_m=lateral [m],"
         " solve_ms_wall_p50=measured [ms]"
     )
@@ -100,7 +91,7 @@ def pushes(point: Point, options: StudyOptions) -> list[Trial]:
         BadRequest: the suite has not so many.
     """
     seconds = f"timing.solve={point.solve_ms / 1e3:g}"
-    settings = (*CONDITIONS[point.condition], seconds, f"simulation.seed={options.seed}")
+    settings = (seconds, f"simulation.seed={options.seed}")
     groups = read_suite(data_folder("config") / f"{SUITE}.yaml")
     trials = make_trials(groups, point.planner, "paused", SUITE, settings)
     return sorted(choose(trials, options.count(len(trials))), key=lambda each: each.labels["trial"])
@@ -161,29 +152,24 @@ def row_of(point: Point, members: Sequence[Finished | Broken]) -> Row:
 
 
 def latency_figure(rows: Sequence[Row]) -> Figure:
-    """Success and deviation against the duration of a solve, a line of panels for a condition."""
-    panels = []
-    for condition in dict.fromkeys(row["condition"] for row in rows):
-        rates, deviations = {}, {}
-        for planner in reversed(in_order({row["planner"] for row in rows})):
-            own = [
-                row for row in rows if (row["condition"], row["planner"]) == (condition, planner)
-            ]
-            entry, (marker, size) = entry_of(planner), MARKS[planner]
-            look = {"color": entry.colour, "marker": marker, "markersize": size}
-            times = [row["solve_ms"] for row in own]
-            rate = [row["success"] / (row["trials"] or np.nan) for row in own]
-            low, high = ([row[f"success_{end}"] for row in own] for end in ("low", "high"))
-            # Of these five the quartiles are the interval.
-            rates[entry.label] = Styled(
-                Band(times, 100.0 * np.array([low, low, rate, high, high])), look
-            )
-            aside = np.array([row["mean_max_lateral_deviation_m"] for row in own], np.float64)
-            deviations[entry.label] = over(times, aside, **look)
-        panels += [
-            Panel(rates, "duration of a solve [ms]", "success rate [%]",
-                  settings={"ylim": (-4.0, 104.0), "title": condition}),
-            Panel(deviations, "duration of a solve [ms]", "mean peak lateral\ndeviation [m]",
-                  settings={"ylim": (0.0, None)})
-        ]  # fmt: skip
-    return draw(*panels, columns=2, width=4.5)
+    """Success and deviation against the duration of a solve."""
+    rates, deviations = {}, {}
+    for planner in reversed(in_order({row["planner"] for row in rows})):
+        own = [row for row in rows if row["planner"] == planner]
+        entry, (marker, size) = entry_of(planner), MARKS[planner]
+        look = {"color": entry.colour, "marker": marker, "markersize": size}
+        times = [row["solve_ms"] for row in own]
+        rate = [row["success"] / (row["trials"] or np.nan) for row in own]
+        low, high = ([row[f"success_{end}"] for row in own] for end in ("low", "high"))
+        # Of these five the quartiles are the interval.
+        interval = Band(times, 100.0 * np.array([low, low, rate, high, high]))
+        rates[entry.label] = Styled(interval, look)
+        aside = np.array([row["mean_max_lateral_deviation_m"] for row in own], np.float64)
+        deviations[entry.label] = over(times, aside, **look)
+    return draw(
+        Panel(rates, "duration of a solve [ms]", "success rate [%]",
+              settings={"ylim": (-4.0, 104.0), "title": "no other delays"}),
+        Panel(deviations, "duration of a solve [ms]", "mean peak lateral\ndeviation [m]",
+              settings={"ylim": (0.0, None)}),
+        width=4.5,
+    )  # fmt: skip

@@ -3,8 +3,7 @@
 The bouncing ball and the hopper reach a height in a given time. Beside the plain plan, which pays
 for force alone, one pays for |W Phi V|_F^2 too, the trace of the linearised covariance at the end
 (3.37), with saltation matrices in Phi; a third does so with D_x R in their place. Starts are drawn
-about the planned one and simulated event by event under each plan. ``--full`` tries other weights
-of the cost on Phi, and wider starts.
+about the planned one and simulated event by event under each plan.
 
 Zhu, Payne and Johnson, "Convergent iLQR for Safe Trajectory Planning and Control of Legged Robots"
 (2023), take the 2-norm of the closed loop's Phi instead. Here Phi is that of the open loop, as in
@@ -50,8 +49,6 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 KINDS = ("plain", "convergent", "dxr")
 TRIALS = 200
-WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own
-SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
 SPREAD = 0.02  # standard deviation of a start in height [m]
 SECONDS = 0.2  # a velocity error counts as the height error that it makes in this time [s]
 OUTPUT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, SECONDS, 0.0, 0.0]])  # W, of (z, v, f, df/dt)
@@ -61,7 +58,8 @@ TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times veloc
 TRACKING = 3.0  # of the LQR; with TERMINAL some of the hopper's starts leave the linear range
 POINTS = 40  # of the circle of uncertainty, as in 2.4 of the thesis
 CIRCLE = 2.0 * np.pi * np.arange(POINTS) / POINTS
-MAX_ITERATIONS = 60
+CONVERGENCE = 0.3  # w, of |W Phi V|_F^2 over the squared spread of the starts
+TOLERANCE, MAX_ITERATIONS = 1e-3, 60  # |dJ| at which a solve has converged
 ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
 
 
@@ -77,8 +75,6 @@ class Task(NamedTuple):
     steps: int  # N
     effort: float  # weight of the squared force [1/(N^2 s)]
     smoothness: float  # of its squared second derivative [s^3/N^2]
-    convergence: float = 0.3  # w, of |W Phi V|_F^2 over the squared spread of the starts
-    tolerance: float = 1e-3  # |dJ| at which a solve has converged
 
     @property
     def timestep(self) -> float:
@@ -142,28 +138,22 @@ class Plan(NamedTuple):
         return self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2)
 
 
-@study("Kong, section 7.1", "trials", "seed", "full")
+@study("Kong, section 7.1", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the ball and of the hopper.
 
-    Each is planned from no force at all, then from the inputs of its first plan; with ``full`` with
-    other weights, and from other starts too.
+    Each is planned from no force at all, then from the inputs of its first plan.
     """
     rows, criteria = [], []
     for task in (BALL, HOPPER):
         plans: list[Plan] = []
         for kind in options.track(KINDS):
             plans.append(solved(task, kind, plans[0] if plans else None))
-        first = plans[0]
-        plain, convergent, *_ = own = [row(plan, first, options) for plan in plans]
+        plain, convergent, _ = own = [row(plan, plans[0], options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
             what = f"{task.name}: {key} over the plain plan's"
             criteria.append(Criterion(what, convergent[key] / plain[key], "<", 1.0))
-        if options.full:
-            swept = [solved(task, "convergent", first, w) for w in options.track(WEIGHTS)]
-            rows += [row(plan, first, options) for plan in swept]
-            rows += [row(plan, first, options, each) for each in SCALES for plan in plans[:2]]
     columns = (
         "system, plan, trace_ratio, mean_distance=mean [m], largest_distance=farthest [m],"
         " phi_norm, effort, lqr_trace_ratio=trace with LQR"
@@ -171,7 +161,7 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, columns=columns, criteria=criteria)
 
 
-def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None) -> Plan:
+def solved(task: Task, kind: str, seed: Plan | None) -> Plan:
     """HiLQR, with the cost on Phi where there is a plan to start from.
 
     Raises:
@@ -179,11 +169,10 @@ def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None
     """
     w, x0, inputs, model = 0.0, task.first, np.zeros((task.steps, 1)), task.model()
     if seed is not None:
-        w = task.convergence if weight is None else weight
-        x0, inputs = task.wide, seed.trajectory.inputs
+        w, x0, inputs = CONVERGENCE, task.wide, seed.trajectory.inputs
         model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
     began = time.perf_counter()
-    options = HilqrOptions(tolerance=task.tolerance, max_iterations=MAX_ITERATIONS)
+    options = HilqrOptions(tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
     solution = Hilqr(model, options).solve(x0, open_loop(inputs, len(x0)))
     seconds = time.perf_counter() - began
     if solution.trajectory is None:
@@ -234,7 +223,7 @@ def event_names(trajectory: Trajectory) -> list[str]:
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
-def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
+def row(plan: Plan, plain: Plan, options: StudyOptions) -> Row:
     """Effect of a plan on perturbed starts, beside the plain plan of the same task.
 
     Starts are random, and for the area one standard deviation away. Distances [m] are of
@@ -245,7 +234,7 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
     """
     task, ends = plan.task, plan.trajectory
     drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
-    starts = scale * drawn @ STARTS  # of height and velocity, the same for every plan
+    starts = drawn @ STARTS  # of height and velocity, the same for every plan
     circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
     _, around, _ = perturbed(plan, circle)
     area = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2  # of the circle's polygon
@@ -265,7 +254,6 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
         "system": task.name,
         "plan": plan.kind,
         "weight": plan.weight,
-        "scale": scale,
         "trace": np.trace(moments[0]),
         **made,
         "predicted_trace": predicted,

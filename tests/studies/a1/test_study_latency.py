@@ -5,15 +5,10 @@ import pytest
 from saltus.sweep import running
 from saltus.sweep.running import Finished
 from studies.a1 import latency
-from studies.a1.latency import DELAYED, IDEAL, Point, pushes
+from studies.a1.latency import Point, pushes
 from studies.study import StudyOptions
 
 OTHERS = ("convex_mpc", "instant_qp")
-HILQR_AT_25 = Point(IDEAL, "hilqr", 25)
-
-
-def every_push():
-    return pushes(HILQR_AT_25, StudyOptions())
 
 
 def run_trial(trial):
@@ -33,12 +28,11 @@ def study(monkeypatch):
 
 
 def test_the_point_and_the_seed_reach_every_trial():
-    for trial in pushes(Point(DELAYED, "convex_mpc", 75), StudyOptions(trials=4, seed=7)):
+    for trial in pushes(Point("convex_mpc", 75), StudyOptions(trials=4, seed=7)):
         config = trial.config
         assert (config.planner, config.mode, config.simulation.seed) == ("convex_mpc", "paused", 7)
-        assert (config.timing.solve, config.timing.estimate) == (0.075, 0.002)
-        assert config.simulation.input_delay == config.tracker.command_delay == 0.01
-    first = every_push()[0].config
+        assert (config.timing.solve, config.timing.estimate) == (0.075, 0.0)
+    first = pushes(Point("hilqr", 25), StudyOptions())[0].config
     assert (first.timing.solve, first.timing.estimate) == (0.025, 0.0)
     assert first.simulation.input_delay == first.tracker.command_delay == 0.0
     assert first.reference_from == "convex_mpc"

@@ -1,7 +1,5 @@
 """Chapter 2's studies: rows from known outcomes, real plans, and reach; and figure 6.1."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -15,6 +13,7 @@ from studies.kong import rotary_pendulum, table_2_1
 from studies.kong.hill import METHODS, Outcome, Trials, reach_graph
 from studies.kong.table_2_2 import compare
 from studies.runner import PRINTED
+from studies.study import StudyOptions
 
 NAN = float("nan")
 
@@ -88,7 +87,7 @@ def test_strict_convergence_stays_between_the_lines_without_curvature():
 
 def test_swing_ups_rows_agree_with_what_was_simulated_and_their_figures_are_drawn():
     task = SwingUpOptions(duration=1.0, waypoints=41, torque_limit=0.1)
-    small = rotary_pendulum.solve(replace(rotary_pendulum.BASE, task=task), 2, 0)
+    small = rotary_pendulum.solve(task, StudyOptions(trials=2))
     for entry in small.values():
         row = entry.row
         assert row["success"] == approx(0.5 * (row["success_plus"] + row["success_minus"]))
