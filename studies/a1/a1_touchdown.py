@@ -9,14 +9,9 @@ jump_m_s: change of the base velocity to the mean of the outcomes. spread_m_s: l
 the base velocity between two outcomes, median over the touchdowns (spread_max_m_s: the largest); of
 random samples, a lower bound of the set's. rms_m_s: RMS distance from the mean. spread_kinetic:
 spread of all velocities in the kinetic metric, over the length of the velocity before the impact.
-orders_m_s: spread of impacts one foot after another, in every order. planner_m_s: distance of the
-base velocity after the planner's impact (every foot on the ground sticks) from the nearest outcome.
-The planner's contact point is the centre of a foot's sphere, that of the outcomes its lowest point.
-
 s: cosine of largest magnitude between the contact normals of a landing foot and any other foot on
 the ground, Seghete and Murphey's (22); s_landing: among the landing feet. 0 means independent
-contacts. rank_approach, rank_s: Spearman's correlation of the spread of all touchdowns with the
-largest landing speed of a foot, and with |s|.
+contacts.
 
 The outcomes are samples of Halm and Posa's set-valued law (39). A sample lets each foot take up to
 h of normal impulse at a time, h being what the hardest foot would need to stop if it were alone:
@@ -29,21 +24,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from itertools import combinations, groupby, permutations
+from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from controller.gaits import GAITS
-from robots.contact_dynamics import ContactDynamics
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot, load_robot
-from robots.touchdown import impact
 from saltation.impacts.contact_problem import ContactProblem
-from saltation.impacts.resolution import sequential
 from saltation.impacts.sampling import SamplingOptions, sample_impacts
 from saltation.impacts.surface_cosines import surface_cosines
 from saltation.systems import Array
@@ -70,8 +60,8 @@ def largest(values: Sequence[float]) -> float | None:
 MEASURES: dict[str, Callable[..., Any]] = {
     "standing": np.mean, "approach_m_s": np.median, "jump_m_s": np.median,
     "spread_m_s": np.median, "spread_max_m_s": max, "rms_m_s": np.median,
-    "spread_kinetic": np.median, "s": largest, "s_landing": largest, "orders_m_s": np.median,
-    "planner_m_s": np.median, "ended": min, "energy_growth": max
+    "spread_kinetic": np.median, "s": largest, "s_landing": largest, "ended": min,
+    "energy_growth": max
 }  # of a touchdown, and of a row those of its touchdowns  # fmt: skip
 
 
@@ -96,7 +86,7 @@ def run(options: StudyOptions) -> StudyResult:
     for gait in GAIT_NAMES:
         found, fell[gait] = walk(gait, duration, options)
         impacts += measure(load_robot("a1"), gait, found, samples, options)
-    rows = [row | {"fell": fell[row["gait"]]} | ranks(impacts) for row in rows_of(impacts)]
+    rows = [row | {"fell": fell[row["gait"]]} for row in rows_of(impacts)]
     columns = (
         "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
         " energy_growth, fell"
@@ -131,28 +121,17 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
 def measure(
     robot: Robot, gait: str, landed: Touchdowns, samples: int, options: StudyOptions
 ) -> list[Row]:
-    """Sample the outcomes of each touchdown, and compare other impact laws with them.
-
-    A row has `MEASURES`.
-    """
-    model = load_pinocchio(robot)
-    dynamics, impacts = ContactDynamics(model, foot_frame_ids(model)), []
+    """Sample the outcomes of each touchdown; a row has `MEASURES`."""
+    impacts = []
     for i in options.track(range(len(landed.time)), f"{gait}: outcomes"):
-        q, v, landing = landed.q[i], landed.v[i], landed.landing[i]
+        landing = landed.landing[i]
         found, feet = outcomes_of(robot, landed, i, samples, options.seed), feet_of(landing)
-        stuck = impact(dynamics, q, v, landing + landed.standing[i]).v_plus
-        spread = spread_of(found, v, landing)
-        # After impacts one foot after another, in every order whose impacts end.
-        tried = (sequential(found.problem, v, order)
-                 for order in permutations(range(found.problem.count)))  # fmt: skip
-        ordered = [each.v_plus[:3] for each in tried if each.ok]
+        spread = spread_of(found, landed.v[i], landing)
         counts = ("no foot", "one foot", "", "three feet", "four feet")
         impacts.append(spread | {
             "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
             "standing": len(feet_of(landed.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
-            "orders_m_s": largest_distance(np.array(ordered)),
-            "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
             "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
     return impacts
@@ -223,17 +202,6 @@ def largest_distance(points: Array) -> float:
         apart = points[begin : begin + 256, None] - points[None]
         furthest = max(furthest, np.einsum("ijk,ijk->ij", apart, apart).max())
     return np.sqrt(furthest)
-
-
-def ranks(impacts: Sequence[Row]) -> Row:
-    """Spearman's rank correlations of the spread; None where not both vary."""
-    spread, found = np.array([each["spread_m_s"] for each in impacts]), {}
-    for key, name in (("rank_approach", "approach_m_s"), ("rank_s", "s")):
-        other = np.abs([each[name] for each in impacts])
-        a, b = other[np.isfinite(other)], spread[np.isfinite(other)]
-        varies = len(a) > 2 and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
-        found[key] = spearmanr(a, b)[0] if varies else None
-    return found
 
 
 def rows_of(impacts: Sequence[Row]) -> list[Row]:

@@ -10,14 +10,8 @@ Zhu, Payne and Johnson, "Convergent iLQR for Safe Trajectory Planning and Contro
 chapter 2, and its Frobenius norm, which is smooth; the LQR is put on the finished plans. Only the
 columns lqr_* have feedback.
 
-|det Phi| of the ball is e^2 per bounce for any force. That of the hopper depends on its time in
-stance and its acceleration at the lowest point. The least trace is that of a circle.
-
 The force and its rate are states that start at zero. A force that jumps when the plan meets the
 floor would reduce Phi, but a perturbed trajectory would miss the jump.
-
-lqr_effort of the ball does not compare plans: between 80 and 110 timesteps it changes several-fold
-with the knots that enclose its impacts. The order of the traces does not change.
 """
 
 # ruff: noqa: N806 (the letters are the thesis's)
@@ -29,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.convergent.evaluation import hull_area
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.examples.hopper import FLIGHT
 from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
@@ -56,8 +49,6 @@ STARTS = np.diag([SPREAD, SPREAD / SECONDS])  # V: 0.02 m and 0.1 m/s
 COLUMNS = 2  # the force is the plan's own, and starts without error
 TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times velocity [1/m^2]
 TRACKING = 3.0  # of the LQR; with TERMINAL some of the hopper's starts leave the linear range
-POINTS = 40  # of the circle of uncertainty, as in 2.4 of the thesis
-CIRCLE = 2.0 * np.pi * np.arange(POINTS) / POINTS
 CONVERGENCE = 0.3  # w, of |W Phi V|_F^2 over the squared spread of the starts
 TOLERANCE, MAX_ITERATIONS = 1e-3, 60  # |dJ| at which a solve has converged
 ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
@@ -132,11 +123,6 @@ class Plan(NamedTuple):
     seconds: float  # of the solve
     spread: Array  # (2, 2) W Phi V at the end: of standard deviations at the start
 
-    @property
-    def effort(self) -> float:
-        """Integral of the squared force [N^2 s]."""
-        return self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2)
-
 
 @study("Kong, section 7.1", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
@@ -149,7 +135,7 @@ def run(options: StudyOptions) -> StudyResult:
         plans: list[Plan] = []
         for kind in options.track(KINDS):
             plans.append(solved(task, kind, plans[0] if plans else None))
-        plain, convergent, _ = own = [row(plan, plans[0], options) for plan in plans]
+        plain, convergent, _ = own = [row(plan, options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
             what = f"{task.name}: {key} over the plain plan's"
@@ -199,23 +185,22 @@ def lqr(plan: Plan) -> Policies:
     return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
 
 
-def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, Array, float]:
+def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, float]:
     """Simulate from changed starts (T, 2), open loop or with the plan's own LQR.
 
     Returns:
-        Of the S starts whose simulation did not fail: states (S, N+1, 4) at each knot, deviations
-        (S, 2) W (x - x_plan) at the end [m], and the share with the plan's own transitions.
+        Of the S starts whose simulation did not fail: deviations (S, 2) W (x - x_plan) at the end
+        [m], and the share with the plan's own transitions.
     """
-    task, model = plan.task, plan.task.model()
+    task, model, ends, same = plan.task, plan.task.model(), [], 0
     policies = lqr(plan) if feedback else open_loop(plan.trajectory.inputs, len(task.first))
-    states, same = [], 0
     for change in starts:
         rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
         if rolled.ok[0]:
             same += event_names(rolled.select(0)) == event_names(plan.trajectory)
-            states.append(rolled.select(0).states)
-    x = np.reshape(states, (len(states), task.steps + 1, len(task.first)))
-    return x, (x[:, -1] - plan.trajectory.states[-1]) @ OUTPUT.T, same / max(1, len(x))
+            ends.append(rolled.select(0).states[-1])
+    x = np.reshape(ends, (len(ends), len(task.first)))
+    return (x - plan.trajectory.states[-1]) @ OUTPUT.T, same / max(1, len(x))
 
 
 def event_names(trajectory: Trajectory) -> list[str]:
@@ -223,49 +208,38 @@ def event_names(trajectory: Trajectory) -> list[str]:
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
-def row(plan: Plan, plain: Plan, options: StudyOptions) -> Row:
-    """Effect of a plan on perturbed starts, beside the plain plan of the same task.
+def row(plan: Plan, options: StudyOptions) -> Row:
+    """Effect of a plan on random starts about its own.
 
-    Starts are random, and for the area one standard deviation away. Distances [m] are of
-    W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] and determinants are of its
-    second moments at the end, ``trace_ratio`` over those at the start. ``predicted_trace`` is that
-    of W Phi V V' Phi' W' (3.37), ``phi_norm`` the Frobenius norm of W Phi W^-1, ``effort`` the
-    integral of the squared force [N^2 s] and ``lqr_effort`` what feedback adds to it.
+    Distances [m] are of W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] are of
+    its second moments at the end, ``trace_ratio`` over those at the start. ``predicted_trace`` is
+    that of W Phi V V' Phi' W' (3.37), ``phi_norm`` the Frobenius norm of W Phi W^-1, ``effort`` the
+    integral of the squared force [N^2 s].
     """
     task, ends = plan.task, plan.trajectory
     drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
     starts = drawn @ STARTS  # of height and velocity, the same for every plan
-    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
-    _, around, _ = perturbed(plan, circle)
-    area = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2  # of the circle's polygon
     cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
     start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))
-    change = tracked[0][:, :-1, 2] - ends.states[:-1, 2]
-    made, moments = {}, []
-    for prefix, (_, end, _) in (("", cloud), ("lqr_", tracked)):
+    made, traces = {}, []
+    for prefix, (end, _) in (("", cloud), ("lqr_", tracked)):
         far = np.linalg.norm(end, axis=1)
-        moments.append(end.T @ end / max(1, len(end)))
-        made[f"{prefix}trace_ratio"] = np.trace(moments[-1]) / start
+        traces.append(np.trace(end.T @ end / max(1, len(end))))
+        made[f"{prefix}trace_ratio"] = traces[-1] / start
         made[f"{prefix}mean_distance"] = np.mean(far)
         made[f"{prefix}largest_distance"] = max(far, default=None)
-    sign, log_det = np.linalg.slogdet(moments[0])
     predicted = np.sum(plan.spread**2)
     return {
         "system": task.name,
         "plan": plan.kind,
         "weight": plan.weight,
-        "trace": np.trace(moments[0]),
+        "trace": traces[0],
         **made,
         "predicted_trace": predicted,
-        "log_det": log_det if sign > 0.0 else None,
-        "area_ratio": hull_area(around) / area if len(around) else 0.0,  # E_a
         "phi_norm": np.sqrt(predicted) / SPREAD,
-        "phi_det": abs(np.linalg.det(plan.spread)) / SPREAD**2,
-        "effort": plan.effort,
-        "extra_effort": plan.effort / plain.effort - 1.0,
-        "lqr_effort": task.timestep * np.mean(np.sum(change**2, axis=1)),
-        "same_events": cloud[2],
-        "failed": 2 * len(starts) - len(cloud[1]) - len(tracked[1]),
+        "effort": task.timestep * np.sum(ends.states[:-1, 2] ** 2),
+        "same_events": cloud[1],
+        "failed": 2 * len(starts) - len(cloud[0]) - len(tracked[0]),
         "trials": len(starts),
         "events": event_names(ends),
         "end": ends.states[-1, :2],

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -43,7 +42,6 @@ class Method(NamedTuple):
     planner: Planner
     convergence: Convergence
     powers: tuple[float, float]
-    both_ends: bool = False  # T-OPT asks its constraint also where a step ends
 
     @property
     def label(self) -> str:
@@ -69,7 +67,6 @@ _TABLE: Any = (
     ("CR-RRT* D_a < 0", "RRT*", "average", ANY_POWER),
 )
 METHODS = [Method(number, *each) for number, each in enumerate(_TABLE, start=1)]
-BOTH_ENDS = [METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9)]
 
 
 def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +181,7 @@ def _built(method: Method) -> tuple[HillTrajectory, float]:
     if method.planner == "T-OPT shortest":
         return _optimisation(method.convergence, SHORTEST)
     options = STRICT if method.convergence == "maximum" else TrajectoryOptions()
-    return _optimisation(method.convergence, replace(options, both_ends=method.both_ends))
+    return _optimisation(method.convergence, options)
 
 
 @lru_cache(maxsize=len(METHODS))

@@ -10,10 +10,9 @@ plans. broken counts paths that violate their constraint (failures), rough evalu
 error above 1e-6 or a point on level ground.
 
 The constraint holds at the start of each step, as in the thesis; at_ends counts paths that satisfy
-it at the end of each step too. With ``--full``, success_both_ends is the success where T-OPT asks
-it at both ends. reachable is the share of starts and goals that a grid search joins by paths with
-the constraint everywhere: a planner with more successes steps over places where no heading
-converges.
+it at the end of each step too. reachable is the share of starts and goals that a grid search joins
+by paths with the constraint everywhere: a planner with more successes steps over places where no
+heading converges.
 
 Chosen, because the thesis does not print it: dt of T-OPT, on problems of seed 0; candidates, bias
 and iterations of the trees, so that they come near Table 2.1. More candidates make trees more
@@ -35,7 +34,6 @@ from saltation.convergent.evaluation import Uncertainty, trace
 from saltation.convergent.hill import SINE_HILL
 from studies.figures import Panel, Styled, draw
 from studies.kong.hill import (
-    BOTH_ENDS,
     METHODS,
     ONE,
     Trials,
@@ -62,8 +60,7 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: the methods; with ``options.full``, as many trials as in the thesis."""
     trials, seed = run_trials(options), options.seed
     places = np.array([ends(seed, trial) for trial in range(trials.count)])
-    both_ends = run_trials(options, BOTH_ENDS) if options.full else None
-    made = rows(trials, reachable_shares(places), both_ends)
+    made = rows(trials, reachable_shares(places))
     options.progress(trials.count, trials.count, "figures")
     gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
     example = int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))  # where method 2 gains most
@@ -87,15 +84,10 @@ def criteria(made: Sequence[Row]) -> list[Criterion]:
     ]  # fmt: skip
 
 
-def rows(
-    trials: Trials, reachable: Mapping[int, float] = {}, both_ends: Trials | None = None
-) -> list[Row]:
+def rows(trials: Trials, reachable: Mapping[int, float] = {}) -> list[Row]:
     """A row for each method; means and deviations are None without a success.
 
-    Args:
-        trials: of all methods.
-        reachable: share [%] of the trials that a convergent path can solve at all, by method.
-        both_ends: trials of ``BOTH_ENDS``, if there were any.
+    ``reachable`` is the share [%] of the trials that a convergent path can solve at all, by method.
     """
     made = []
     for method in METHODS:
@@ -110,7 +102,6 @@ def rows(
             kept = one(name)[np.isfinite(one(name))]
             row[f"{name}_mean"] = np.mean(kept) if len(kept) else None
             row[f"{name}_std"] = np.std(kept) if len(kept) else None
-        asked = both_ends if both_ends and number in both_ends.outcomes else None
         made.append(row | {
             "acceleration_cost": row.pop("acceleration_cost_mean"),
             "seconds": np.median(one("seconds")),
@@ -122,9 +113,7 @@ def rows(
             "seconds_std": np.std(one("seconds")),
             "build_seconds": np.max(one("build_seconds")),
             **{name: int(np.sum(one(name))) for name in ("broken", "rough", "at_ends")},
-            "reachable": reachable.get(number),
-            "success_both_ends":
-                100.0 * np.mean(asked.values(number, "success")) if asked else None
+            "reachable": reachable.get(number)
         })  # fmt: skip
     return made
 

@@ -77,4 +77,3 @@ def test_a_row_for_each_gait_and_kind_of_touchdown(found):
     assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
     assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1
     assert all(0.0 < row["spread_m_s"] <= row["spread_max_m_s"] < row["jump_m_s"] for row in rows)
-    assert all(row["planner_m_s"] < 0.2 * row["jump_m_s"] for row in rows)
