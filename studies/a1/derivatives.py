@@ -6,11 +6,10 @@ matrices at touchdowns (Xi) or the reset's Jacobian alone (DxR), where it has th
 
 error: relative error of A or B against centred differences with contacts solved to tolerance 0, in
 knots where these agree with those of a tenth of the step to 1e-4; reference_step is theirs, where
-truncation and rounding balance. step: larger relative error of A and B over all knots, of rollout
-DxR against centred differences, and of the planner's one-sided differences against rollout DxR.
-descent: solves of the planner, seeded by its earlier plans; costs are geometric means, ratio is the
-median of actual over expected change (5.19). gain: of a joint by its own angle [N m/rad] and
-velocity [N m s/rad]. time: of a knot on one thread, and its ratio to rigid Xi, on this computer.
+truncation and rounding balance. descent: solves of the planner, seeded by its earlier plans; costs
+are geometric means, ratio is the median of actual over expected change (5.19). gain: of a joint by
+its own angle [N m/rad] and velocity [N m s/rad]. time: of a knot on one thread, and its ratio to
+rigid Xi, on this computer.
 
 Rollout Xi changes A at touchdowns, because it is the derivative of a mean over landing times.
 """
@@ -57,7 +56,7 @@ THREADS = 2
 STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)  # of the differences, in SI units
 SOLVER_ITERATIONS = 20  # at tolerance 0, where all are done; more change only the last digits
 AGREEMENT = 1e-4  # of differences with two steps, relative
-BETWEEN, ONE_SIDED = "between steps", "one-sided"
+BETWEEN = "between steps"
 ITERATIONS = 2  # of a solve
 
 
@@ -121,45 +120,26 @@ def quantiles(part: str, case: str, values: Row, prefix: str = "", **more: Any) 
 def error_rows(
     problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
-    """Errors of A and B along the problems' seeds.
+    """Errors of A and B along the problems' seeds, by situation.
 
-    First by situation, over knots in which no difference straddles a change of the active set.
-    Then by step of the differences, over all knots, the larger of the errors of A and of B: under
-    ``rollout_dxr`` its error against centred differences, and by situation too; under
-    ``differences`` that of the planner's own, one-sided ones, against analytic derivatives.
+    Over knots in which no difference straddles a change of the active set. The step of the
+    differences is that which is closest to a tenth of it, in 99 % of the knots: truncation grows
+    with the step, and rounding as it shrinks.
     """
     tracked = options.track(problems, "errors of A and B")
     parts = [_errors(problem.seed, kinds) for problem in tracked]
     errors = {key: np.concatenate([part[1][key] for part in parts]) for key in parts[0][1]}
-    where, best, rows = np.concatenate([part[0] for part in parts]), balanced_step(errors), []
-    away = errors[BETWEEN, best].max(axis=1) < AGREEMENT
+    between = {step: each.max(axis=1) for (name, step), each in errors.items() if name == BETWEEN}
+    best = min(between, key=lambda step: np.percentile(between[step], 99))
+    where, rows = np.concatenate([part[0] for part in parts]), list[Row]()
     for situation in SITUATIONS:
-        chosen = (where == situation) & away
+        chosen = (where == situation) & (between[best] < AGREEMENT)
         left_out = (where == situation).sum() - chosen.sum()
         for i, matrix in enumerate("AB" if chosen.any() else ""):
             own = {key: errors[key, best][chosen, i] for key in KINDS}
             rows += quantiles("error", situation, own, f"{matrix}, ",
                               left_out=left_out, reference_step=best)  # fmt: skip
-    for step in STEPS:
-        centred = errors[ANALYTIC, step].max(axis=1)
-        one_sided = errors[ONE_SIDED, step].max(axis=1)
-        rows += [
-            cells("step", f"{step:.0e}", name, len(centred),
-                  {ANALYTIC: np.percentile(centred, q), "differences": np.percentile(one_sided, q)},
-                  step=step, situations={each: np.percentile(centred[where == each], q)
-                                         for each in SITUATIONS if each in where})
-            for name, q in QUANTILES.items()
-        ]  # fmt: skip
     return rows
-
-
-def balanced_step(errors: dict[tuple[str, float], Array]) -> float:
-    """The step whose differences are closest to those of a tenth of it, in 99 % of the knots.
-
-    Truncation grows with the step, and rounding as it shrinks.
-    """
-    steps = [step for name, step in errors if name == BETWEEN]
-    return min(steps, key=lambda step: np.percentile(errors[BETWEEN, step].max(axis=1), 99))
 
 
 def _errors(
@@ -168,8 +148,7 @@ def _errors(
     """Situations (K,) of the knots, and errors of A and of B (K, 2) by kind and step.
 
     The reference are centred differences of steps whose contacts are solved as far as numbers go.
-    Also of these against those of a tenth of the step (`BETWEEN`), and of the planner's own
-    differences with that step against analytic derivatives (`ONE_SIDED`).
+    Also of these against those of a tenth of the step (`BETWEEN`).
     """
     by_kind = {key: kind.linearise(trajectory) for key, kind in kinds.items()}
     errors, smaller = {}, None
@@ -181,9 +160,6 @@ def _errors(
             errors[key, step] = _relative(matrices, reference)
         if smaller is not None:
             errors[BETWEEN, step] = _relative(smaller, reference)
-        own = DifferenceDerivatives(A1, *STEP, THREADS, difference=step)
-        one_sided = compose(own.linearise(trajectory))
-        errors[ONE_SIDED, step] = _relative(one_sided, by_kind[ANALYTIC])
         smaller = reference
     return situations(trajectory.states, trajectory.inputs), errors
 

@@ -56,10 +56,6 @@ def rows_of(result, part, **values):
 def test_rollout_is_the_derivative_of_the_step_in_every_situation(result):
     rows = rows_of(result, "error")
     assert {"sticking", "touchdown"} <= {row["case"] for row in rows}
-    # A difference may straddle a change of the contacts, at one step or another.
-    steps = [row["situations"] for row in rows_of(result, "step", measure="99 %")]
-    for situation in steps[0]:
-        assert min(step[situation] for step in steps) < 1e-5, situation
     for row in rows:
         if row["measure"].endswith("median"):
             assert row["rollout_dxr"] < 1e-5, (row["case"], row["measure"])
