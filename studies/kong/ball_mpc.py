@@ -36,7 +36,7 @@ TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
 START = np.array([4.0, 0.0])  # height [m] and velocity [m/s] of the reference, 6.6.1
 TARGET_HEIGHT = 2.5  # [m], 6.6.1
 TOLERANCE = 1e-4  # of |dJ|, 6.5.1
-HORIZON = 100  # timesteps, chosen, as is all that follows
+HORIZON = 0.1  # [s], chosen, as is all that follows
 PERTURBATION = (-0.3, -1.0)  # [m], [m/s]
 WEIGHTS = (100.0, 10.0)  # of position [1 / m^2 s] and velocity [s / m^2]
 EFFORT = 0.01  # of the input [1 / N^2 s]
@@ -110,13 +110,12 @@ def close_loop(
     target: HybridReference,
     cost: HybridTrackingCost,
     knots: Iterable[int] = (),
-    horizon: int = HORIZON,
     perturbation: tuple[float, float] = PERTURBATION,
     dt: float = TIMESTEP,
 ) -> ClosedLoop:
     """HiLQR MPC (6.4): apply the first input of each plan, from the perturbed start to the end.
 
-    A plan looks ``horizon`` timesteps ahead, fewer near the end of the reference, and starts from
+    A plan looks `HORIZON` ahead, less near the end of the reference, and starts from
     the last one, moved on by one timestep. A solve that fails altogether counts as not converged,
     and the reference's input is applied. A timestep that fails ends the loop.
     """
@@ -127,7 +126,7 @@ def close_loop(
     solution: Solution | None = None
     for k in knots or range(target.steps):
         model.initial_mode, model.cost = mode, cost.window(k, len(events))
-        solution = solver.solve(x, _seed(target, k, horizon, solution, dt))
+        solution = solver.solve(x, _seed(target, k, solution, dt))
         plan = solution.trajectory
         inputs.append(target.inputs[k] if plan is None else plan.inputs[0])
         plans.append(x[None] if plan is None else plan.states)
@@ -143,14 +142,12 @@ def close_loop(
                       np.array(converged), plans)  # fmt: skip
 
 
-def _seed(
-    target: HybridReference, knot: int, horizon: int, last: Solution | None, dt: float
-) -> Policies:
+def _seed(target: HybridReference, knot: int, last: Solution | None, dt: float) -> Policies:
     """The last plan without its first timestep, and at its end the reference's input.
 
     Without a last plan the reference's inputs, without feedback.
     """
-    before, end = (min(k + horizon, target.steps) for k in (knot - 1, knot))
+    before, end = (min(k + round(HORIZON / dt), target.steps) for k in (knot - 1, knot))
     if last is None or last.trajectory is None or last.gains is None:
         states, inputs = target.states[knot : end + 1], target.inputs[knot:end]
         return Policies.of(states, inputs, np.zeros((*inputs.shape, states.shape[1])))

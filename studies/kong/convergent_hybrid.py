@@ -60,8 +60,8 @@ class Task(NamedTuple):
     name: str
     system: System  # states (z, v, f, df/dt): the force and its rate are states too
     mode: int  # at the start
-    start: tuple[float, float]  # z [m], v [m/s]
-    goal: tuple[float, float]
+    start: Array  # (4,), without force
+    goal: Array
     duration: float  # [s]
     steps: int  # N
     effort: float  # weight of the squared force [1/(N^2 s)]
@@ -73,14 +73,9 @@ class Task(NamedTuple):
         return self.duration / self.steps
 
     @property
-    def first(self) -> Array:
-        """State (4,) at the start, without force."""
-        return np.array([*self.start, 0.0, 0.0])
-
-    @property
     def wide(self) -> Array:
         """The start with V beside it."""
-        return pack_augmented(self.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
+        return pack_augmented(self.start, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
 
     def model(self, terminal: float = TERMINAL, weight: float | None = None,
               with_reset_jacobian: bool = False) -> EventDrivenModel:  # fmt: skip
@@ -89,27 +84,19 @@ class Task(NamedTuple):
         end = terminal * np.diag([1.0, SECONDS**2, 0.0, 0.0])
         force = self.timestep * np.diag([0.0, 0.0, self.effort, 0.0])
         bend = np.array([[self.timestep * self.smoothness]])
-        cost: Cost = QuadraticCost(np.array([*self.goal, 0.0, 0.0]), force, bend, end)
+        cost: Cost = QuadraticCost(self.goal, force, bend, end)
         if weight is not None:
             cost = ConvergentCost(cost, OUTPUT, weight / SPREAD**2)
             system = augmented(system, COLUMNS, with_reset_jacobian=with_reset_jacobian)
         return EventDrivenModel(system, self.mode, self.timestep, cost, ACCURACY, event_at="exact")
 
 
-BALL = Task(
-    "bouncing ball",
-    ramped(ramped(bouncing_ball())),
-    FALLING,
-    (2.5, 0.0),
-    (0.8, -1.0),
-    2.2,
-    100,
-    0.5,
-    1e-7,
-)
-HOPPER = Task(
-    "hopper", ramped(ramped(driven_hopper())), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8
-)
+TASKS = (
+    Task("bouncing ball", ramped(ramped(bouncing_ball())), FALLING, np.array([2.5, 0.0, 0.0, 0.0]),
+         np.array([0.8, -1.0, 0.0, 0.0]), 2.2, 100, 0.5, 1e-7),
+    Task("hopper", ramped(ramped(driven_hopper())), FLIGHT, np.array([0.8, 0.0, 0.0, 0.0]),
+         np.array([0.9, 0.0, 0.0, 0.0]), 1.35, 135, 0.01, 1e-8)
+)  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -117,7 +104,6 @@ class Plan(NamedTuple):
 
     task: Task
     kind: str
-    weight: float  # w
     trajectory: Trajectory  # states (N+1, 4), inputs (N, 1)
     solution: Solution
     seconds: float  # of the solve
@@ -131,7 +117,7 @@ def run(options: StudyOptions) -> StudyResult:
     Each is planned from no force at all, then from the inputs of its first plan.
     """
     rows, criteria = [], []
-    for task in (BALL, HOPPER):
+    for task in TASKS:
         plans: list[Plan] = []
         for kind in options.track(KINDS):
             plans.append(solved(task, kind, plans[0] if plans else None))
@@ -153,22 +139,22 @@ def solved(task: Task, kind: str, seed: Plan | None) -> Plan:
     Raises:
         ValueError: not even the seed can be simulated.
     """
-    w, x0, inputs, model = 0.0, task.first, np.zeros((task.steps, 1)), task.model()
+    x0, inputs, model = task.start, np.zeros((task.steps, 1)), task.model()
     if seed is not None:
-        w, x0, inputs = CONVERGENCE, task.wide, seed.trajectory.inputs
-        model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
+        x0, inputs = task.wide, seed.trajectory.inputs
+        model = task.model(weight=CONVERGENCE, with_reset_jacobian=kind == "dxr")
     began = time.perf_counter()
     options = HilqrOptions(tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
     solution = Hilqr(model, options).solve(x0, open_loop(inputs, len(x0)))
     seconds = time.perf_counter() - began
     if solution.trajectory is None:
         raise ValueError(f"{task.name}: the seed's rollout fails; choose another start or duration")
-    found, n = solution.trajectory.inputs, len(task.first)
-    trajectory = Hilqr(task.model()).start(task.first, open_loop(found, n))
+    found, n = solution.trajectory.inputs, len(task.start)
+    trajectory = Hilqr(task.model()).start(task.start, open_loop(found, n))
     assert trajectory is not None  # the wide rollout went through the same
     wide = task.model(weight=0.0).roll_out(task.wide, open_loop(found, len(task.wide)))
     spread = OUTPUT @ wide.select(0).states[-1, n:].reshape(n, COLUMNS)
-    return Plan(task, kind, w, trajectory, solution, seconds, spread)
+    return Plan(task, kind, trajectory, solution, seconds, spread)
 
 
 def lqr(plan: Plan) -> Policies:
@@ -185,21 +171,20 @@ def lqr(plan: Plan) -> Policies:
     return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
 
 
-def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, float]:
-    """Simulate from changed starts (T, 2), open loop or with the plan's own LQR.
+def perturbed(plan: Plan, starts: Array, policies: Policies) -> tuple[Array, float]:
+    """Simulate from changed starts (T, 2).
 
     Returns:
         Of the S starts whose simulation did not fail: deviations (S, 2) W (x - x_plan) at the end
         [m], and the share with the plan's own transitions.
     """
-    task, model, ends, same = plan.task, plan.task.model(), [], 0
-    policies = lqr(plan) if feedback else open_loop(plan.trajectory.inputs, len(task.first))
+    model, ends, same = plan.task.model(), [], 0
     for change in starts:
-        rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
+        rolled = model.roll_out(plan.task.start + np.append(change, (0.0, 0.0)), policies)
         if rolled.ok[0]:
             same += event_names(rolled.select(0)) == event_names(plan.trajectory)
             ends.append(rolled.select(0).states[-1])
-    x = np.reshape(ends, (len(ends), len(task.first)))
+    x = np.reshape(ends, (-1, 4))
     return (x - plan.trajectory.states[-1]) @ OUTPUT.T, same / max(1, len(x))
 
 
@@ -219,27 +204,27 @@ def row(plan: Plan, options: StudyOptions) -> Row:
     task, ends = plan.task, plan.trajectory
     drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
     starts = drawn @ STARTS  # of height and velocity, the same for every plan
-    cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
     start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))
-    made, traces = {}, []
-    for prefix, (end, _) in (("", cloud), ("lqr_", tracked)):
-        far = np.linalg.norm(end, axis=1)
-        traces.append(np.trace(end.T @ end / max(1, len(end))))
-        made[f"{prefix}trace_ratio"] = traces[-1] / start
+    made, failed = {}, 0
+    for prefix, policies in (("lqr_", lqr(plan)), ("", open_loop(ends.inputs, 4))):
+        end, same = perturbed(plan, starts, policies)
+        far, trace = np.linalg.norm(end, axis=1), np.trace(end.T @ end / max(1, len(end)))
+        failed += len(starts) - len(end)
+        made[f"{prefix}trace_ratio"] = trace / start
         made[f"{prefix}mean_distance"] = np.mean(far)
         made[f"{prefix}largest_distance"] = max(far, default=None)
     predicted = np.sum(plan.spread**2)
     return {
         "system": task.name,
         "plan": plan.kind,
-        "weight": plan.weight,
-        "trace": traces[0],
+        "weight": 0.0 if plan.kind == "plain" else CONVERGENCE,
+        "trace": trace,
         **made,
         "predicted_trace": predicted,
         "phi_norm": np.sqrt(predicted) / SPREAD,
         "effort": task.timestep * np.sum(ends.states[:-1, 2] ** 2),
-        "same_events": cloud[1],
-        "failed": 2 * len(starts) - len(cloud[0]) - len(tracked[0]),
+        "same_events": same,
+        "failed": failed,
         "trials": len(starts),
         "events": event_names(ends),
         "end": ends.states[-1, :2],

@@ -108,7 +108,7 @@ def target():
 
 def track(target, update, perturbation):
     cost = ball_mpc.tracking_cost(target, update, COARSE)
-    return ball_mpc.close_loop(target, cost, horizon=25, perturbation=perturbation, dt=COARSE)
+    return ball_mpc.close_loop(target, cost, perturbation=perturbation, dt=COARSE)
 
 
 def impacts(modes):
