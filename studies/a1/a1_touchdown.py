@@ -7,11 +7,10 @@ outcome. ended is the share of sampled impacts that terminated.
 
 jump_m_s: change of the base velocity to the mean of the outcomes. spread_m_s: largest distance of
 the base velocity between two outcomes, median over the touchdowns (spread_max_m_s: the largest); of
-random samples, a lower bound of the set's. rms_m_s: RMS distance from the mean. spread_kinetic:
-spread of all velocities in the kinetic metric, over the length of the velocity before the impact.
-s: cosine of largest magnitude between the contact normals of a landing foot and any other foot on
-the ground, Seghete and Murphey's (22); s_landing: among the landing feet. 0 means independent
-contacts.
+random samples, a lower bound of the set's. spread_kinetic: spread of all velocities in the kinetic
+metric, over the length of the velocity before the impact. s: cosine of largest magnitude between
+the contact normals of a landing foot and any other foot on the ground, Seghete and Murphey's (22);
+0 means independent contacts.
 
 The outcomes are samples of Halm and Posa's set-valued law (39). A sample lets each foot take up to
 h of normal impulse at a time, h being what the hardest foot would need to stop if it were alone:
@@ -24,13 +23,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from itertools import combinations, groupby
+from itertools import groupby, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from controller.gaits import GAITS
-from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.robot import Robot, load_robot
 from saltation.impacts.contact_problem import ContactProblem
@@ -58,10 +56,8 @@ def largest(values: Sequence[float]) -> float | None:
 
 
 MEASURES: dict[str, Callable[..., Any]] = {
-    "standing": np.mean, "approach_m_s": np.median, "jump_m_s": np.median,
-    "spread_m_s": np.median, "spread_max_m_s": max, "rms_m_s": np.median,
-    "spread_kinetic": np.median, "s": largest, "s_landing": largest, "ended": min,
-    "energy_growth": max
+    "jump_m_s": np.median, "spread_m_s": np.median, "spread_max_m_s": max,
+    "spread_kinetic": np.median, "s": largest, "ended": min, "energy_growth": max
 }  # of a touchdown, and of a row those of its touchdowns  # fmt: skip
 
 
@@ -124,14 +120,10 @@ def measure(
     """Sample the outcomes of each touchdown; a row has `MEASURES`."""
     impacts = []
     for i in options.track(range(len(landed.time)), f"{gait}: outcomes"):
-        landing = landed.landing[i]
-        found, feet = outcomes_of(robot, landed, i, samples, options.seed), feet_of(landing)
-        spread = spread_of(found, landed.v[i], landing)
-        counts = ("no foot", "one foot", "", "three feet", "four feet")
-        impacts.append(spread | {
-            "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
-            "standing": len(feet_of(landed.standing[i])),
-            "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
+        found, feet = outcomes_of(robot, landed, i, samples, options.seed), landed.landing[i]
+        names, counts = feet_of(feet), ("no foot", "one foot", "", "three feet", "four feet")
+        impacts.append(spread_of(found, landed.v[i], feet) | {
+            "gait": gait, "landing": KINDS.get(" ".join(names)) or counts[len(names)],
             "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
     return impacts
@@ -167,31 +159,25 @@ def outcomes_of(
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """Distances between the outcomes of one touchdown, and their cause.
 
-    ``pairs`` has s (22) of every pair of feet on the ground, in order; ``s`` is that of largest
-    magnitude of a foot that lands and any other, NaN where there is none.
+    ``s`` is NaN where no other foot is on the ground.
 
     Args:
         found: its outcomes, one or more.
         v: velocity before (18).
         landing: (4), above 0.5 for feet that come down.
     """
-    problem, base, feet = found.problem, found.v_plus[:, :3], set(feet_of(landing))
+    problem, base, feet = found.problem, found.v_plus[:, :3], feet_of(landing)
     whitened = found.v_plus @ np.linalg.cholesky(problem.M)
-    hits = [foot in feet for foot in problem.contacts]
     s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
-    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    pairs = {(problem.contacts[i], problem.contacts[j]): s[i, j]
-             for i, j in combinations(order, 2)}  # fmt: skip
+    others = [s[i, j] for i, j in permutations(range(problem.count), 2)
+              if problem.contacts[i] in feet]  # fmt: skip
     furthest = largest_distance(base)
     return {
-        "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
         "jump_m_s": np.linalg.norm(base.mean(axis=0) - v[:3]),
         "spread_m_s": furthest,
         "spread_max_m_s": furthest,
-        "rms_m_s": np.sqrt(base.var(axis=0).sum()),
         "spread_kinetic": largest_distance(whitened) / max(problem.kinetic_norm(v), 1e-12),
-        "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
-        "pairs": pairs,
+        "s": max(others, key=abs, default=np.nan),
     }
 
 

@@ -47,8 +47,8 @@ from studies.study import Row, StudyOptions, StudyResult, study
 
 KINDS = "rigid_xi", "rigid_dxr", "rollout_dxr", "rollout_xi", "differences"
 ANALYTIC = "rollout_dxr"  # of the step itself, whose derivatives differences are, too
-PUSHES, FULL_PUSHES = 2, 8  # of each gait
-TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with every step
+PUSHES = 2  # of each gait
+TRAJECTORIES = 14  # of which differences are taken with every step
 TIMED, REPEATS = 12, 3  # trajectories, and how often each is timed
 QUANTILES = {"median": 50.0, "99 %": 99.0}
 STEP = PLANNER.period, PLANNER.search.substeps  # of a knot [s], and in how many
@@ -71,14 +71,14 @@ class Kind(NamedTuple):
         return compose(self.derivatives.linearise(trajectory), self.variant)
 
 
-@study("the A1's planner", "trials", "full")
+@study("the A1's planner", "trials")
 def run(options: StudyOptions) -> StudyResult:
     """Rows of all parts; ``trials`` is the number of pushes of each gait.
 
     Raises:
         BadRequest: the suite has not so many pushes.
     """
-    return compare(record(options.count(PUSHES, FULL_PUSHES), options), options)
+    return compare(record(options.count(PUSHES), options), options)
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
@@ -91,8 +91,7 @@ def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
         "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, 1, saltation=True)),
         "differences": Kind(DifferenceDerivatives(A1, *STEP, 1)),
     }
-    some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
-    errors = error_rows(some, kinds, options)
+    errors = error_rows(spread(problems, TRAJECTORIES), kinds, options)
     gains, descents = descend(problems, kinds, options)
     # Each joint's gains by its own angle and velocity, in the first iteration.
     joints, gain_rows = np.arange(12), list[Row]()

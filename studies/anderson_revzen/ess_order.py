@@ -26,18 +26,17 @@ from studies.figures import convergence, draw
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 SAMPLES = 501  # times of the trajectory at which it is compared
-PER_DECADE = 4  # values of epsilon
+DECADES, PER_DECADE = 4, 4  # of epsilon from 1 m down, and values in each
 FITTED = (1e-4, 1e-1)  # values of epsilon that the line is fitted to
 STEPS = 50  # integration steps that h takes at least, at 1 a second, to cross N^epsilon
 TOLERANCE = 1e-13  # of an integration step
 REQUIRED = 2.0  # of the order
 
 
-@study("Anderson and Revzen, table 4.1", "full")
+@study("Anderson and Revzen, table 4.1")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: root mean square error of the trajectory for every epsilon, and the fitted order."""
-    last = -5 if options.full else -4
-    values = np.logspace(0, last, PER_DECADE * -last + 1)
+    values = np.logspace(0, -DECADES, PER_DECADE * DECADES + 1)
     times = np.linspace(0.0, DURATION, SAMPLES)
     states = exact_states(START, times)
     short, long = np.empty(len(values)), np.empty(len(values))

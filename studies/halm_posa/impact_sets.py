@@ -54,8 +54,8 @@ class Subject(NamedTuple):
 
 # The systems of section 5.4 with the settings of Tables 4-8.
 SUBJECTS = [
-    Subject(name, module.problem(), module.VELOCITY, *settings)
-    for name, module, *settings in (
+    Subject(name, module.problem(), module.VELOCITY, step, steps, most, number)
+    for name, module, step, steps, most, number in (
         ("rocking block", rocking_block, 0.3, 10, 14, 9),
         ("compass gait", compass_gait, 0.25, 5, 20, 10),
         ("box and wall", box_and_wall, 2.0, 5, 18, 11),

@@ -74,7 +74,7 @@ def run(options: StudyOptions) -> StudyResult:
     for name in options.track(CASES):
         cycle, curves = find_limit_cycle(*CASES[name]), {}
         compared = multipliers = poincare = np.array([], dtype=np.complex128)
-        nudges, *labels = NUDGES.get(name, ((),))
+        nudges, x, y = NUDGES.get(name, ((), "", ""))
         if cycle.ok:
             multipliers, compared = cycle.multipliers, cycle.nontrivial_multipliers
             D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
@@ -83,7 +83,7 @@ def run(options: StudyOptions) -> StudyResult:
             curves = {"started beside it": Styled(beside, {"linewidth": 0.6, "color": "0.6"}),
                       "limit cycle": sample(cycle, cycle.state, 1)}  # fmt: skip
         if nudges:
-            panels.append(Panel(curves, *labels, settings={"title": name.replace("_", " ")}))
+            panels.append(Panel(curves, x, y, settings={"title": name.replace("_", " ")}))
         rows.append({
             "system": name,
             "multipliers": multipliers.view(float).reshape(-1, 2),

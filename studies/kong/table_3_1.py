@@ -160,8 +160,8 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         predicted.append(propagate_covariance(Sigma, Phi))
     root = np.sqrt(len(mean)) * np.linalg.cholesky(Sigma).T
     unscented = np.cov(simulated(mean + np.concatenate((root, -root)))[1].T, bias=True)
-    actual = np.cov(final.T)
-    return Experiment(case, initial, final, mean, end, Sigma, actual, *predicted, unscented)
+    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
+                      predicted[1], unscented)  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
@@ -208,7 +208,7 @@ def figure_of(one: Experiment) -> Figure:
             (one.mean_end, one.Sigma_saltation, r"predicted, $\Xi$"),
         ):
             curves[name] = ellipse(centre[pick], covariance[np.ix_(pick, pick)])
-        panels.append(Panel(curves, *labels, guards))
+        panels.append(Panel(curves, labels[0], labels[1], guards))
     return draw(*panels)
 
 
