@@ -41,8 +41,8 @@ from studies.a1.systems.touchdowns import Touchdowns, feet_of, touchdowns
 from studies.study import Row, StudyOptions, StudyResult, study
 
 SPEED = 0.2  # commanded [m/s]
-DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
-SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
+DURATION_S = 4.0  # of each run
+SAMPLES = 256  # of each touchdown
 KINDS = {
     "FR FL": "front pair", "RR RL": "rear pair", "FR RL": "diagonal pair", "FL RR": "diagonal pair",
     "FR RR": "side pair", "FL RL": "side pair",
@@ -70,18 +70,16 @@ class Outcomes(NamedTuple):
     energy_growth: float  # largest growth of the kinetic energy in a step, over that before
 
 
-@study("the A1 in simulation", "trials", "seed", "full")
+@study("the A1 in simulation", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: gait, feet that land, and medians over the touchdowns of that kind.
 
     ``options.trials`` is the number of samples of each touchdown.
     """
-    samples = options.count(SAMPLES, FULL_SAMPLES)
-    duration = FULL_DURATION_S if options.full else DURATION_S
     impacts, fell = [], {}
     for gait in GAIT_NAMES:
-        found, fell[gait] = walk(gait, duration, options)
-        impacts += measure(load_robot("a1"), gait, found, samples, options)
+        found, fell[gait] = walk(gait, options)
+        impacts += measure(load_robot("a1"), gait, found, options.count(SAMPLES), options)
     rows = [row | {"fell": fell[row["gait"]]} for row in rows_of(impacts)]
     columns = (
         "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
@@ -90,14 +88,14 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, columns=columns)
 
 
-def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns, bool]:
-    """Let the A1 follow a gait undisturbed for a duration [s], under HiLQR.
+def walk(gait: str, options: StudyOptions) -> tuple[Touchdowns, bool]:
+    """Let the A1 follow a gait undisturbed, under HiLQR.
 
     Returns:
         The touchdowns after the ramp, at full speed; whether it fell.
     """
     config = make_config(
-        {"reference": gait, "duration": duration, "command": {"velocity_x": SPEED},
+        {"reference": gait, "duration": DURATION_S, "command": {"velocity_x": SPEED},
          "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
@@ -107,7 +105,7 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
         truth = at.truth
         states.append((truth.time, truth.q, truth.v, truth.contact))
         if truth.tick % 50 == 0:
-            options.progress(truth.tick, round(duration * 1e3), f"{gait}: run")
+            options.progress(truth.tick, round(DURATION_S * 1e3), f"{gait}: run")
 
     fell = run.run(keep).fell
     found = touchdowns(*map(np.array, zip(*states, strict=True)))

@@ -218,8 +218,7 @@ def run(options: StudyOptions) -> StudyResult:
             "distance_over_set": distance / size,
             "impulse_before_second": ended.before_second,
             "milliseconds": 1e3 * ended.time,
-            "status": ended.status,
-            "message": rigid.message
+            "status": ended.status
         })  # fmt: skip
         options.progress(len(rows), 2 * trials, sweep)
     predicted, panels = rigid.outcomes @ impact.J_n.T, []

@@ -77,7 +77,7 @@ def run(options: StudyOptions) -> StudyResult:
         started = perf_counter()
         sampled = sample_impacts(problem, v, settings)
         seconds = perf_counter() - started
-        made.append(row(subject, sampled, seconds) | {"message": sampled.message})
+        made.append(row(subject, sampled, seconds))
         figures[f"figure-{subject.figure}"] = figure_of(subject, sampled.outcomes, options.seed)
     columns = (
         "system, samples, lcps_per_sample, printed_lcps_per_sample, microseconds_per_sample,"
@@ -107,6 +107,7 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
         "pointed": pointed_direction(problem) is not None,
         "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
         "farthest_outcome": max(far),
+        "message": sampled.message,
         "distances": {name: each for name, (each, _) in near.items() if np.isfinite(each)},
     }
 
@@ -131,14 +132,14 @@ def step_bound(problem: ContactProblem, v: Array, step: float) -> float | None:
     return c * np.ceil(problem.kinetic_norm(v))
 
 
-def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
+def figure_of(subject: Subject, outcomes: Array, seed: int) -> Figure:
     """One impact: sampled paths, the set after it, and the simultaneous and sequential paths."""
     problem, v = subject.problem, subject.velocity
     paths = sample_paths(problem, v, SamplingOptions(PATHS, subject.step, seed=seed))
     *together, forward, reverse = [each.path for each in named_outcomes(problem, v).values()]
-    sides, drawn = contact_velocities(problem), []
-    for pair in panels(problem):
-        plane = np.stack([sides[side] for side in pair], axis=-1)  # (n, 2)
+    drawn = []
+    for (x, row_x), (y, row_y) in planes(problem):
+        plane = np.stack((row_x, row_y), axis=-1)  # (n, 2)
         drawn.append(Panel({
             "_sampled": Styled([path @ plane for path in paths],
                                {"color": "0.75", "linewidth": 0.4}),
@@ -147,23 +148,21 @@ def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
             "sequential, in order": Styled(forward @ plane, {"marker": "s"}),
             "sequential, reversed": Styled(reverse @ plane, {"marker": "s", "linestyle": "--"}),
             "before": dots((v @ plane)[None], color="black", markersize=8)
-        }, *pair))  # fmt: skip
+        }, x, y))  # fmt: skip
     return draw(*drawn)
 
 
-def contact_velocities(problem: ContactProblem) -> dict[str, Array]:
-    """Rows (n,) that take a velocity to those of the contacts, by label; normal ones first."""
+def planes(problem: ContactProblem) -> list[list[tuple[str, Array]]]:
+    """Pairs of contacts' velocities that are drawn: label, and row (n,) that gives it.
+
+    Each contact by itself and their normals for two contacts; pairs of normals for more.
+    """
     kinds = {"normal": problem.J_n, "tangential": problem.J_D[:: problem.directions]}
-    return {
-        f"{kind} velocity of {contact} [m/s]": one
+    sides = [
+        (f"{kind} velocity of {contact} [m/s]", row)
         for kind, J in kinds.items()
-        for contact, one in zip(problem.contacts, J, strict=True)
-    }
-
-
-def panels(problem: ContactProblem) -> list[tuple[str, str]]:
-    """Each contact by itself and their normals for two contacts; pairs of normals for more."""
-    labels, m = list(contact_velocities(problem)), problem.count
-    if m == 2:
-        return [(labels[2], labels[0]), (labels[0], labels[1]), (labels[3], labels[1])]
-    return [(labels[i], labels[i + 1]) for i in range(0, m - 1, 2)]
+        for contact, row in zip(problem.contacts, J, strict=True)
+    ]
+    if problem.count == 2:
+        return [[sides[2], sides[0]], [sides[0], sides[1]], [sides[3], sides[1]]]
+    return [sides[i : i + 2] for i in range(0, problem.count - 1, 2)]

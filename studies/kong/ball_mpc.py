@@ -32,7 +32,7 @@ from studies.figures import Panel, Styled, dots, draw, over
 from studies.kong.two_methods import open_loop
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
-TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
+TIMESTEP = 1e-3  # [s], 6.6.1: 1001 of them
 START = np.array([4.0, 0.0])  # height [m] and velocity [m/s] of the reference, 6.6.1
 TARGET_HEIGHT = 2.5  # [m], 6.6.1
 TOLERANCE = 1e-4  # of |dJ|, 6.5.1
@@ -64,7 +64,7 @@ def run(options: StudyOptions) -> StudyResult:
     for update in (True, False):
         title = f"{'With' if update else 'Without'} the hybrid cost update"
 
-        knots = options.track(range(STEPS), title)
+        knots = options.track(range(target.steps), title)
         loop = loops[title] = close_loop(target, tracking_cost(target, update), knots)
         cost = tracking_cost(target, True)
         rows.append({
@@ -80,7 +80,7 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, {"figure-6.4": figure_6_4(loops, target)}, criteria=criteria)
 
 
-def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference:
+def reference(timestep: float = TIMESTEP) -> HybridReference:
     """The target trajectory, optimal under the cost of 5.4.1 with a stiffer end (6.5.1).
 
     Raises:
@@ -91,7 +91,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
         TERMINAL_WEIGHT * np.eye(2)
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost, event_at="end")
-    seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
+    seed = open_loop(np.full((round(1.0 / timestep) + 1, 1), SEED_FORCE), 2)
     solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
         raise RuntimeError(f"the reference of ball-mpc is {solution.status}")
@@ -165,7 +165,7 @@ def _seed(target: HybridReference, knot: int, last: Solution | None, dt: float) 
 
 def figure_6_4(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
     """Figure 6.4: a row of panels for each run; green where a solve did not converge."""
-    panels, times = [], TIMESTEP * np.arange(STEPS)
+    panels, times = [], TIMESTEP * np.arange(target.steps)
     for title, loop in loops.items():
         plans = loop.plans[:: max(1, len(loop.plans) // PLANS)]
         lost = ~loop.converged

@@ -48,11 +48,10 @@ def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from a seed that leaves the tube once too often."""
     found = solve(options)
-    rows = [row | {"velocity": VELOCITY, "push": PUSH} for row in found.rows("impact")]
     ends, angle = found.trajectories(), np.linspace(0.0, 2.0 * np.pi, 200)
     paths = {name: one.states[:, :2] for name, one in ends.items()}
     paths |= {"target": TARGET[None, :2],
               "guard": RADIUS * np.stack((np.cos(angle), np.sin(angle)), axis=1)}  # fmt: skip
     tube = Panel(paths, "y [m]", "z [m]", settings={"aspect": "equal"})
     figure = draw(tube, inputs_panel(ends, DURATION, "inputs [N]"))
-    return StudyResult(rows, {"figure-5.4": figure}, columns=SHOWN)
+    return StudyResult(found.rows("impact"), {"figure-5.4": figure}, columns=SHOWN)

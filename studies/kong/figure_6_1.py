@@ -75,7 +75,7 @@ def run(options: StudyOptions) -> StudyResult:
         {
             "step_size": size, "cost": cost, "change_percent": 100.0 * (cost / costs[-1] - 1.0),
             "height_m": states[-1, 2], "lateral_m": states[-1, 1], "chosen": cost == best,
-            "begin": search.begin, "continuation": search.continuation,
+            "continuation": search.continuation,
             "deviation_m": end["max_lateral_deviation_m"]
         }
         for size, cost, states in zip(search.step_sizes, costs, search.states, strict=True)

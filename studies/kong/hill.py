@@ -129,13 +129,6 @@ def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillPr
     return problem, _path(method, problem, _tree_seed(seed, trial, method.number, repeat))
 
 
-def acceleration_cost(path: HillPath) -> float:
-    """Mean of J_accel over a path, (2.18) and (2.19), to 1e-9; the last step has none after it."""
-    steps = len(path.powers)
-    cost = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1)
-    return round(float(cost), 9)  # what is left of a straight path is the solver's tolerance
-
-
 def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     _warm(method)
     problem = method.problem(*ends(seed, trial))
@@ -145,10 +138,13 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
         return Outcome(False, took, broken=bool(broken))
-    result = evaluate(problem, path)
+    result, steps = evaluate(problem, path), max(len(path.powers), 1)
+    # Mean of J_accel, (2.18) and (2.19); the last step has none after it. What is left of a
+    # straight path is the solver's tolerance.
+    acceleration = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / steps
     return Outcome(
         True, took, np.log(result.area_ratio), np.log(result.distance_ratio),
-        acceleration_cost(path), False, not divergent(problem, path, at_ends=True),
+        round(float(acceleration), 9), False, not divergent(problem, path, at_ends=True),
         result.status != "ok"
     )  # fmt: skip
 

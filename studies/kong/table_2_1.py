@@ -60,7 +60,6 @@ def run(options: StudyOptions) -> StudyResult:
     gain = trials[1]["log_area_ratio"] - trials[2]["log_area_ratio"]
     places = np.array([ends(seed, trial) for trial in range(len(gain))])
     made = rows(trials, reachable_shares(places))
-    options.progress(len(gain), len(gain), "figures")
     example = int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))  # where method 2 gains most
     figures = {"figure-2.1": figure_2_1(seed, example), "figure-2.2": figure_2_2(seed, example)}
     columns = (

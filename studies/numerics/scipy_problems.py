@@ -170,10 +170,10 @@ class Problem(NamedTuple):
         return min(narrow) / STEPS_PER_WIDTH if narrow else np.inf
 
 
-def _structures(count: int = 40) -> list[Structure]:
+def _structures() -> list[Structure]:
     """Graphs of one to three modes with one to four transitions; the same in every trial."""
     rng, made = np.random.default_rng(2026), list[Structure]()
-    for _ in range(count):
+    for _ in range(40):
         modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
         edges = [(0, int(rng.integers(modes)))]
         edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]

