@@ -7,16 +7,10 @@ outcome. ended is the share of sampled impacts that terminated.
 
 jump_m_s: change of the base velocity to the mean of the outcomes. spread_m_s: largest distance of
 the base velocity between two outcomes, median over the touchdowns (spread_max_m_s: the largest); of
-random samples, a lower bound of the set's. rms_m_s: RMS distance from the mean. spread_kinetic:
-spread of all velocities in the kinetic metric, over the length of the velocity before the impact.
-orders_m_s: spread of impacts one foot after another, in every order. planner_m_s: distance of the
-base velocity after the planner's impact (every foot on the ground sticks) from the nearest outcome.
-The planner's contact point is the centre of a foot's sphere, that of the outcomes its lowest point.
-
-s: cosine of largest magnitude between the contact normals of a landing foot and any other foot on
-the ground, Seghete and Murphey's (22); s_landing: among the landing feet. 0 means independent
-contacts. rank_approach, rank_s: Spearman's correlation of the spread of all touchdowns with the
-largest landing speed of a foot, and with |s|.
+random samples, a lower bound of the set's. spread_kinetic: spread of all velocities in the kinetic
+metric, over the length of the velocity before the impact. s: cosine of largest magnitude between
+the contact normals of a landing foot and any other foot on the ground, Seghete and Murphey's (22);
+0 means independent contacts.
 
 The outcomes are samples of Halm and Posa's set-valued law (39). A sample lets each foot take up to
 h of normal impulse at a time, h being what the hardest foot would need to stop if it were alone:
@@ -28,21 +22,15 @@ with it a foot may stop at once, or little by little beside the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, groupby, permutations
+from itertools import groupby, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from controller.gaits import GAITS
-from robots.contact_dynamics import ContactDynamics
-from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot, load_robot
-from robots.touchdown import impact
 from saltation.impacts.contact_problem import ContactProblem
-from saltation.impacts.resolution import sequential
 from saltation.impacts.sampling import SamplingOptions, sample_impacts
 from saltation.impacts.surface_cosines import surface_cosines
 from saltation.systems import Array
@@ -52,8 +40,8 @@ from studies.a1.systems.touchdowns import Touchdowns, feet_of, touchdowns
 from studies.study import Row, StudyOptions, StudyResult, study
 
 SPEED = 0.2  # commanded [m/s]
-DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
-SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
+DURATION_S = 4.0  # of each run
+SAMPLES = 256  # of each touchdown
 KINDS = {
     "FR FL": "front pair", "RR RL": "rear pair", "FR RL": "diagonal pair", "FL RR": "diagonal pair",
     "FR RR": "side pair", "FL RL": "side pair",
@@ -67,10 +55,8 @@ def largest(values: Sequence[float]) -> float | None:
 
 
 MEASURES: dict[str, Callable[..., Any]] = {
-    "standing": np.mean, "approach_m_s": np.median, "jump_m_s": np.median,
-    "spread_m_s": np.median, "spread_max_m_s": max, "rms_m_s": np.median,
-    "spread_kinetic": np.median, "s": largest, "s_landing": largest, "orders_m_s": np.median,
-    "planner_m_s": np.median, "ended": min, "energy_growth": max
+    "jump_m_s": np.median, "spread_m_s": np.median, "spread_max_m_s": max,
+    "spread_kinetic": np.median, "s": largest, "ended": min, "energy_growth": max
 }  # of a touchdown, and of a row those of its touchdowns  # fmt: skip
 
 
@@ -83,19 +69,17 @@ class Outcomes(NamedTuple):
     energy_growth: float  # largest growth of the kinetic energy in a step, over that before
 
 
-@study("the A1 in simulation", "trials", "seed", "full")
+@study("the A1 in simulation", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: gait, feet that land, and medians over the touchdowns of that kind.
 
     ``options.trials`` is the number of samples of each touchdown.
     """
-    samples = options.count(SAMPLES, FULL_SAMPLES)
-    duration = FULL_DURATION_S if options.full else DURATION_S
     impacts, fell = [], {}
     for gait in GAIT_NAMES:
-        found, fell[gait] = walk(gait, duration, options)
-        impacts += measure(load_robot("a1"), gait, found, samples, options)
-    rows = [row | {"fell": fell[row["gait"]]} | ranks(impacts) for row in rows_of(impacts)]
+        found, fell[gait] = walk(gait, options)
+        impacts += measure(load_robot("a1"), gait, found, options.count(SAMPLES), options)
+    rows = [row | {"fell": fell[row["gait"]]} for row in rows_of(impacts)]
     columns = (
         "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
         " energy_growth, fell"
@@ -103,14 +87,14 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, columns=columns)
 
 
-def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns, bool]:
-    """Let the A1 follow a gait undisturbed for a duration [s], under HiLQR.
+def walk(gait: str, options: StudyOptions) -> tuple[Touchdowns, bool]:
+    """Let the A1 follow a gait undisturbed, under HiLQR.
 
     Returns:
         The touchdowns after the ramp, at full speed; whether it fell.
     """
     config = make_config(
-        {"reference": gait, "duration": duration, "command": {"velocity_x": SPEED},
+        {"reference": gait, "duration": DURATION_S, "command": {"velocity_x": SPEED},
          "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
     run, states = LockStep(config), list[Any]()
@@ -119,7 +103,7 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
         truth = at.truth
         states.append((truth.time, truth.q, truth.v, truth.contact))
         if truth.tick % 50 == 0:
-            options.progress(truth.tick, round(duration * 1e3), f"{gait}: run")
+            options.progress(truth.tick, round(DURATION_S * 1e3), f"{gait}: run")
 
     fell = run.run(keep).fell
     found = touchdowns(*map(np.array, zip(*states, strict=True)))
@@ -129,28 +113,13 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
 def measure(
     robot: Robot, gait: str, landed: Touchdowns, samples: int, options: StudyOptions
 ) -> list[Row]:
-    """Sample the outcomes of each touchdown, and compare other impact laws with them.
-
-    A row has `MEASURES`.
-    """
-    model = load_pinocchio(robot)
-    dynamics, impacts = ContactDynamics(model, foot_frame_ids(model)), []
+    """Sample the outcomes of each touchdown; a row has `MEASURES`."""
+    impacts = []
     for i in options.track(range(len(landed.time)), f"{gait}: outcomes"):
-        q, v, landing = landed.q[i], landed.v[i], landed.landing[i]
-        found, feet = outcomes_of(robot, landed, i, samples, options.seed), feet_of(landing)
-        stuck = impact(dynamics, q, v, landing + landed.standing[i]).v_plus
-        spread = spread_of(found, v, landing)
-        # After impacts one foot after another, in every order whose impacts end.
-        tried = (sequential(found.problem, v, order)
-                 for order in permutations(range(found.problem.count)))  # fmt: skip
-        ordered = [each.v_plus[:3] for each in tried if each.ok]
-        counts = ("no foot", "one foot", "", "three feet", "four feet")
-        impacts.append(spread | {
-            "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
-            "standing": len(feet_of(landed.standing[i])),
-            "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
-            "orders_m_s": largest_distance(np.array(ordered)),
-            "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
+        found, feet = outcomes_of(robot, landed, i, samples, options.seed), landed.landing[i]
+        names, counts = feet_of(feet), ("no foot", "one foot", "", "three feet", "four feet")
+        impacts.append(spread_of(found, landed.v[i], feet) | {
+            "gait": gait, "landing": KINDS.get(" ".join(names)) or counts[len(names)],
             "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
     return impacts
@@ -186,31 +155,25 @@ def outcomes_of(
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     """Distances between the outcomes of one touchdown, and their cause.
 
-    ``pairs`` has s (22) of every pair of feet on the ground, in order; ``s`` is that of largest
-    magnitude of a foot that lands and any other, NaN where there is none.
+    ``s`` is NaN where no other foot is on the ground.
 
     Args:
         found: its outcomes, one or more.
         v: velocity before (18).
         landing: (4), above 0.5 for feet that come down.
     """
-    problem, base, feet = found.problem, found.v_plus[:, :3], set(feet_of(landing))
+    problem, base, feet = found.problem, found.v_plus[:, :3], feet_of(landing)
     whitened = found.v_plus @ np.linalg.cholesky(problem.M)
-    hits = [foot in feet for foot in problem.contacts]
     s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
-    order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    pairs = {(problem.contacts[i], problem.contacts[j]): s[i, j]
-             for i, j in combinations(order, 2)}  # fmt: skip
+    others = [s[i, j] for i, j in permutations(range(problem.count), 2)
+              if problem.contacts[i] in feet]  # fmt: skip
     furthest = largest_distance(base)
     return {
-        "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
         "jump_m_s": np.linalg.norm(base.mean(axis=0) - v[:3]),
         "spread_m_s": furthest,
         "spread_max_m_s": furthest,
-        "rms_m_s": np.sqrt(base.var(axis=0).sum()),
         "spread_kinetic": largest_distance(whitened) / max(problem.kinetic_norm(v), 1e-12),
-        "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
-        "pairs": pairs,
+        "s": max(others, key=abs, default=np.nan),
     }
 
 
@@ -221,17 +184,6 @@ def largest_distance(points: Array) -> float:
         apart = points[begin : begin + 256, None] - points[None]
         furthest = max(furthest, np.einsum("ijk,ijk->ij", apart, apart).max())
     return np.sqrt(furthest)
-
-
-def ranks(impacts: Sequence[Row]) -> Row:
-    """Spearman's rank correlations of the spread; None where not both vary."""
-    spread, found = np.array([each["spread_m_s"] for each in impacts]), {}
-    for key, name in (("rank_approach", "approach_m_s"), ("rank_s", "s")):
-        other = np.abs([each[name] for each in impacts])
-        a, b = other[np.isfinite(other)], spread[np.isfinite(other)]
-        varies = len(a) > 2 and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
-        found[key] = spearmanr(a, b)[0] if varies else None
-    return found
 
 
 def rows_of(impacts: Sequence[Row]) -> list[Row]:

@@ -6,14 +6,10 @@ matrices at touchdowns (Xi) or the reset's Jacobian alone (DxR), where it has th
 
 error: relative error of A or B against centred differences with contacts solved to tolerance 0, in
 knots where these agree with those of a tenth of the step to 1e-4; reference_step is theirs, where
-truncation and rounding balance. step: larger relative error of A and B over all knots, of rollout
-DxR against centred differences, and of the planner's one-sided differences against rollout DxR.
-prediction: median relative error of a predicted deviation under the same feedback, by size of the
-initial deviation (1: 3 mm, 0.01 rad, 0.1 m/s and rad/s) and with or without a touchdown. descent:
-solves of the planner, seeded by its earlier plans; costs are geometric means, ratio is the median
-of actual over expected change (5.19). gain: of a joint by its own angle [N m/rad] and velocity
-[N m s/rad]. loop: fastest growth of an error [1/s] under gains and delay, at a fixed state. time:
-of a knot on one thread, its ratio to rigid Xi, and of a horizon on two threads, on this computer.
+truncation and rounding balance. descent: solves of the planner, seeded by its earlier plans; costs
+are geometric means, ratio is the median of actual over expected change (5.19). gain: of a joint by
+its own angle [N m/rad] and velocity [N m s/rad]. time: of a knot on one thread, and its ratio to
+rigid Xi, on this computer.
 
 Rollout Xi changes A at touchdowns, because it is the derivative of a mean over landing times.
 """
@@ -24,7 +20,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from timeit import repeat
 from typing import Any, NamedTuple
 
@@ -34,8 +29,7 @@ from numpy.typing import NDArray
 from controller.hilqr_planner import solver_options
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel
-from robots.state import difference, integrate
-from saltation.hilqr import Hilqr, Policies, Trajectory, compose
+from saltation.hilqr import Hilqr, Trajectory, compose
 from saltation.hilqr.riccati import Variant
 from saltation.systems import Array
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
@@ -44,7 +38,6 @@ from studies.a1.derivatives_problems import (
     A1,
     PLANNER,
     SITUATIONS,
-    TOUCHDOWN,
     Problem,
     record,
     situations,
@@ -54,8 +47,8 @@ from studies.study import Row, StudyOptions, StudyResult, study
 
 KINDS = "rigid_xi", "rigid_dxr", "rollout_dxr", "rollout_xi", "differences"
 ANALYTIC = "rollout_dxr"  # of the step itself, whose derivatives differences are, too
-PUSHES, FULL_PUSHES = 2, 8  # of each gait
-TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with every step
+PUSHES = 2  # of each gait
+TRAJECTORIES = 14  # of which differences are taken with every step
 TIMED, REPEATS = 12, 3  # trajectories, and how often each is timed
 QUANTILES = {"median": 50.0, "99 %": 99.0}
 STEP = PLANNER.period, PLANNER.search.substeps  # of a knot [s], and in how many
@@ -63,16 +56,8 @@ THREADS = 2
 STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)  # of the differences, in SI units
 SOLVER_ITERATIONS = 20  # at tolerance 0, where all are done; more change only the last digits
 AGREEMENT = 1e-4  # of differences with two steps, relative
-BETWEEN, ONE_SIDED = "between steps", "one-sided"
-HORIZONS = (1, 5, 10, 25)  # of predictions [knots]
-SIZES = (0.01, 0.1, 1.0, 3.0)  # of perturbations, in parts of `SCALE`
-STARTS = 8  # knots of a trajectory from which it is predicted
-# Standard deviations of position, angles and velocities: such as an estimate is off by.
-SCALE = np.repeat([0.003, 0.01, 0.1], [3, 15, 18])  # [m], [rad], [m/s and rad/s]
+BETWEEN = "between steps"
 ITERATIONS = 2  # of a solve
-TICK = 0.001  # [s]
-DELAYS = (1, 10)  # from estimate to torque [ticks]; 10 ms is the slowest command of our suites
-PROBLEMS, KNOTS = 12, (0, 5, 10, 20)  # of which the loop is looked at
 
 
 class Kind(NamedTuple):
@@ -86,43 +71,35 @@ class Kind(NamedTuple):
         return compose(self.derivatives.linearise(trajectory), self.variant)
 
 
-@study("the A1's planner", "trials", "seed", "full")
+@study("the A1's planner", "trials")
 def run(options: StudyOptions) -> StudyResult:
     """Rows of all parts; ``trials`` is the number of pushes of each gait.
 
     Raises:
         BadRequest: the suite has not so many pushes.
     """
-    return compare(record(options.count(PUSHES, FULL_PUSHES), options), options)
+    return compare(record(options.count(PUSHES), options), options)
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     """Compare all kinds, each on one thread, on these problems."""
     rigid = RigidDerivatives(A1, PLANNER.period, touchdown_order=PLANNER.touchdown_order)
-    kinds = {"rigid_xi": Kind(rigid), "rigid_dxr": Kind(rigid, "dxr"), **rollout_kinds(1)}
-    some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
-    errors = error_rows(some, kinds, options)
+    kinds = {
+        "rigid_xi": Kind(rigid),
+        "rigid_dxr": Kind(rigid, "dxr"),
+        ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, 1, saltation=False)),
+        "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, 1, saltation=True)),
+        "differences": Kind(DifferenceDerivatives(A1, *STEP, 1)),
+    }
+    errors = error_rows(spread(problems, TRAJECTORIES), kinds, options)
     gains, descents = descend(problems, kinds, options)
     # Each joint's gains by its own angle and velocity, in the first iteration.
     joints, gain_rows = np.arange(12), list[Row]()
     for case, first in (("angle", 6), ("velocity", 24)):
         own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
         gain_rows += quantiles("gain", case, own)
-    rows = [
-        *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
-        *gain_rows, *loop_rows(problems, gains, options),
-        *time_rows(spread(problems, TIMED), kinds, options)
-    ]  # fmt: skip
+    rows = [*errors, *descents, *gain_rows, *time_rows(spread(problems, TIMED), kinds, options)]
     return StudyResult(rows, columns=", ".join(("part", "case", "measure", "count=n", *KINDS)))
-
-
-def rollout_kinds(threads: int) -> dict[str, Kind]:
-    """Derivatives of the simulator's step."""
-    return {
-        ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, threads, saltation=False)),
-        "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, threads, saltation=True)),
-        "differences": Kind(DifferenceDerivatives(A1, *STEP, threads)),
-    }
 
 
 def cells(part: str, case: str, measure: str, count: int, values: Row, **more: Any) -> Row:
@@ -142,45 +119,26 @@ def quantiles(part: str, case: str, values: Row, prefix: str = "", **more: Any) 
 def error_rows(
     problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
-    """Errors of A and B along the problems' seeds.
+    """Errors of A and B along the problems' seeds, by situation.
 
-    First by situation, over knots in which no difference straddles a change of the active set.
-    Then by step of the differences, over all knots, the larger of the errors of A and of B: under
-    ``rollout_dxr`` its error against centred differences, and by situation too; under
-    ``differences`` that of the planner's own, one-sided ones, against analytic derivatives.
+    Over knots in which no difference straddles a change of the active set. The step of the
+    differences is that which is closest to a tenth of it, in 99 % of the knots: truncation grows
+    with the step, and rounding as it shrinks.
     """
     tracked = options.track(problems, "errors of A and B")
     parts = [_errors(problem.seed, kinds) for problem in tracked]
     errors = {key: np.concatenate([part[1][key] for part in parts]) for key in parts[0][1]}
-    where, best, rows = np.concatenate([part[0] for part in parts]), balanced_step(errors), []
-    away = errors[BETWEEN, best].max(axis=1) < AGREEMENT
+    between = {step: each.max(axis=1) for (name, step), each in errors.items() if name == BETWEEN}
+    best = min(between, key=lambda step: np.percentile(between[step], 99))
+    where, rows = np.concatenate([part[0] for part in parts]), list[Row]()
     for situation in SITUATIONS:
-        chosen = (where == situation) & away
+        chosen = (where == situation) & (between[best] < AGREEMENT)
         left_out = (where == situation).sum() - chosen.sum()
         for i, matrix in enumerate("AB" if chosen.any() else ""):
             own = {key: errors[key, best][chosen, i] for key in KINDS}
             rows += quantiles("error", situation, own, f"{matrix}, ",
                               left_out=left_out, reference_step=best)  # fmt: skip
-    for step in STEPS:
-        centred = errors[ANALYTIC, step].max(axis=1)
-        one_sided = errors[ONE_SIDED, step].max(axis=1)
-        rows += [
-            cells("step", f"{step:.0e}", name, len(centred),
-                  {ANALYTIC: np.percentile(centred, q), "differences": np.percentile(one_sided, q)},
-                  step=step, situations={each: np.percentile(centred[where == each], q)
-                                         for each in SITUATIONS if each in where})
-            for name, q in QUANTILES.items()
-        ]  # fmt: skip
     return rows
-
-
-def balanced_step(errors: dict[tuple[str, float], Array]) -> float:
-    """The step whose differences are closest to those of a tenth of it, in 99 % of the knots.
-
-    Truncation grows with the step, and rounding as it shrinks.
-    """
-    steps = [step for name, step in errors if name == BETWEEN]
-    return min(steps, key=lambda step: np.percentile(errors[BETWEEN, step].max(axis=1), 99))
 
 
 def _errors(
@@ -189,8 +147,7 @@ def _errors(
     """Situations (K,) of the knots, and errors of A and of B (K, 2) by kind and step.
 
     The reference are centred differences of steps whose contacts are solved as far as numbers go.
-    Also of these against those of a tenth of the step (`BETWEEN`), and of the planner's own
-    differences with that step against analytic derivatives (`ONE_SIDED`).
+    Also of these against those of a tenth of the step (`BETWEEN`).
     """
     by_kind = {key: kind.linearise(trajectory) for key, kind in kinds.items()}
     errors, smaller = {}, None
@@ -202,9 +159,6 @@ def _errors(
             errors[key, step] = _relative(matrices, reference)
         if smaller is not None:
             errors[BETWEEN, step] = _relative(smaller, reference)
-        own = DifferenceDerivatives(A1, *STEP, THREADS, difference=step)
-        one_sided = compose(own.linearise(trajectory))
-        errors[ONE_SIDED, step] = _relative(one_sided, by_kind[ANALYTIC])
         smaller = reference
     return situations(trajectory.states, trajectory.inputs), errors
 
@@ -215,78 +169,6 @@ def _relative(found: tuple[Array, Array], reference: tuple[Array, Array]) -> Arr
         np.linalg.norm(one - other, axis=(1, 2)) / np.linalg.norm(other, axis=(1, 2))
         for one, other in zip(found, reference, strict=True)
     ], axis=1)  # fmt: skip
-
-
-def prediction_rows(
-    problems: Sequence[Problem], gains: Array, kinds: Mapping[str, Kind], options: StudyOptions
-) -> list[Row]:
-    """Median relative error of predictions along the seeds by size, horizon, and touchdowns.
-
-    The error is the length of predicted minus true deviation over the length of the true one,
-    numbers of the state in parts of `SCALE`.
-
-    Args:
-        problems: P of them; gains: (P, N, 12, 36) of the feedback, the same for all kinds.
-        kinds: which predict.
-        options: with the seed of the random perturbations.
-    """
-    rng, last = np.random.default_rng(options.seed), max(HORIZONS)
-    backend, samples, rows = ThreadedRollout(A1, last, *STEP, 1), [], []
-    pairs = zip(problems, gains, strict=True)
-    for problem, K in options.track(pairs, "predictions"):
-        nominal, loops = problem.seed, {}
-        lands = situations(nominal.states, nominal.inputs) == TOUCHDOWN
-        for key, kind in kinds.items():
-            A, B = kind.linearise(nominal)
-            loops[key] = A + B @ K
-        for start in rng.integers(0, len(K) - last + 1, STARTS).tolist():
-            direction = SCALE * rng.normal(size=36)
-            for size in SIZES:
-                true = _deviations(backend, nominal, K, start, size * direction)
-                if true is not None:
-                    dx = size * direction
-                    found = {key: _prediction_errors(loop[start : start + last], dx, true)
-                             for key, loop in loops.items()}  # fmt: skip
-                    landed = [lands[start : start + knots].any() for knots in HORIZONS]
-                    samples.append((size, landed, found))
-    for size, lands, (i, knots) in product(SIZES, (False, True), enumerate(HORIZONS)):
-        chosen = [found for each, landed, found in samples if each == size and landed[i] == lands]
-        if chosen:
-            values = {key: np.median([found[key][i] for found in chosen]) for key in kinds}
-            case = f"{size:g}{', lands' if lands else ''}"
-            label = f"{knots} knot{'s' * (knots > 1)}"
-            rows.append(cells("prediction", case, label, len(chosen), values,
-                              size=size, touchdown=lands, knots=knots))  # fmt: skip
-    return rows
-
-
-def _prediction_errors(loop: Array, dx: Array, true: Array) -> list[Any]:
-    """Relative errors of dx (36,) after each of `HORIZONS`, by matrices of knots (n, 36, 36)."""
-    found = []
-    for k, matrix in enumerate(loop, start=1):
-        dx = matrix @ dx
-        if k in HORIZONS:
-            error = np.linalg.norm((dx - true[k]) / SCALE)
-            found.append(error / np.linalg.norm(true[k] / SCALE))
-    return found
-
-
-def _deviations(
-    backend: ThreadedRollout, nominal: Trajectory, gains: Array, start: int, dx: Array
-) -> Array | None:
-    """Course of a perturbation dx (36,) at the knot `start` of a nominal motion.
-
-    Returns:
-        Deviations (`max(HORIZONS)` + 1, 36); None where the rollout diverged.
-    """
-    knots = slice(start, start + max(HORIZONS))
-    states = nominal.states[start : knots.stop + 1]
-    x0 = np.concatenate(integrate(states[0, :19], states[0, 19:], dx))
-    rolled = backend.roll_out(x0, Policies.of(states, nominal.inputs[knots], gains[knots]))
-    if not rolled.finite[0]:
-        return None
-    pairs = zip(states, rolled.states[0], strict=True)
-    return np.array([difference(a[:19], a[19:], b[:19], b[19:]) for a, b in pairs])
 
 
 def descend(
@@ -327,60 +209,22 @@ def descend(
     return gains, [cells("descent", *names, len(problems), row) for names, row in table.items()]
 
 
-def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
-    """Fastest growth [1/s] of x_t+1 = A x_t + B K x_t-delay, one tick a step.
-
-    A (n, n) and B (n, m) of one tick, gains K (m, n); the delay is one tick or more.
-    """
-    n, m = B.shape
-    loop = np.zeros((n + m * delay, n + m * delay))
-    loop[:n, :n], loop[:n, n : n + m] = A, B
-    loop[n:-m, n + m :] = np.eye(m * (delay - 1))
-    loop[-m:, :n] = K
-    return np.log(np.abs(np.linalg.eigvals(loop)).max()) / TICK
-
-
-def loop_rows(
-    problems: Sequence[Problem], gains: dict[str, Array], options: StudyOptions
-) -> list[Row]:
-    """Growth of small errors in the tracker's loop [1/s], over some knots, by its delay.
-
-    The state of each knot is held still: its contacts and its gains stay as they are.
-    """
-    tick, rows = RolloutDerivatives(A1, TICK, 1, 1), []
-    chosen = options.track(spread(range(len(problems)), PROBLEMS), "loops")
-    linear = [(p, tick.linearise(problems[p].seed)) for p in chosen]
-    for delay in DELAYS:
-        growth = {
-            key: [loop_growth(one.A[k], one.B[k], gains[key][p][k], delay)
-                  for p, one in linear for k in KNOTS]
-            for key in KINDS
-        }  # fmt: skip
-        rows += quantiles("loop", f"{delay} ms late", growth)
-    return rows
-
-
 def time_rows(
     problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
-    """Medians over trajectories: of a knot on one thread, of a horizon on several.
+    """Median over trajectories of the time of a knot on one thread, and its ratio to rigid Xi.
 
     Kind after kind on each trajectory, so that what disturbs one disturbs all. The best of
     `REPEATS`: what else runs only adds.
     """
-    shared = rollout_kinds(THREADS)
-    del shared["rollout_xi"]
     taken = [
         [min(repeat(partial(kind.linearise, problem.seed), repeat=REPEATS, number=1))
-         for kind in (*kinds.values(), *shared.values())]
+         for kind in kinds.values()]
         for problem in options.track(problems, "time")
     ]  # fmt: skip
-    own, more = np.split(np.median(taken, axis=0), [len(kinds)])
-    knot = dict(zip(kinds, 1e6 * own / len(problems[0].seed.inputs), strict=True))  # [us]
+    medians = 1e6 * np.median(taken, axis=0) / len(problems[0].seed.inputs)  # of a knot [us]
+    knot = dict(zip(kinds, medians, strict=True))
     whole = {key: round(each) for key, each in knot.items()}  # to be read with ease
-    return [
-        cells("time", "knot", "us", len(problems), whole),
-        cells("time", "knot", "ratio", len(problems),
-              {key: each / knot["rigid_xi"] for key, each in knot.items()}),
-        cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True)))
-    ]  # fmt: skip
+    ratios = {key: each / knot["rigid_xi"] for key, each in knot.items()}
+    return [cells("time", "knot", "us", len(problems), whole),
+            cells("time", "knot", "ratio", len(problems), ratios)]  # fmt: skip

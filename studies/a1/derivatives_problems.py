@@ -18,6 +18,7 @@ from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from saltation.hilqr import Linearisation, Trajectory
 from saltation.systems import Array
+from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.launch import planners
 from saltus.launch.lock_step import LockStep, Tick
@@ -25,7 +26,6 @@ from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.suites import read_suite
-from studies.a1.latency import choose
 from studies.study import StudyOptions
 
 FLIGHT, STICKING, SLIDING, LIMIT, APPROACH, TOUCHDOWN, LIFT_OFF = SITUATIONS = (
@@ -35,6 +35,7 @@ A1, PLANNER = load_robot("a1"), PlannerOptions()
 EDGES = 4  # of the pyramid of friction of a foot
 SUITE = "robustness"
 GROUPS = {"walk": "sideways 2.5 m/s", "trot": "trot 1.5 m/s"}  # of the suite, by gait
+STRIDE = 5  # between pushes of a group: four in turn have every foot and both strides of the walk
 AFTER_PUSH_S = 0.8  # how long solves are taken [s]
 EVERY = 8  # solves, of which one is taken
 
@@ -115,10 +116,14 @@ def pushes(count: int) -> dict[str, list[Trial]]:
     Raises:
         BadRequest: the suite has not so many.
     """
-    suite = read_suite(data_folder("config") / f"{SUITE}.yaml")
+    suite, chosen = read_suite(data_folder("config") / f"{SUITE}.yaml"), {}
     trials = make_trials(suite, "hilqr", "paused", SUITE)
-    return {gait: choose([trial for trial in trials if trial.group == name], count)
-            for gait, name in GROUPS.items()}  # fmt: skip
+    for gait, name in GROUPS.items():
+        group = [trial for trial in trials if trial.group == name]
+        if count > len(group):
+            raise BadRequest(f"--trials {count}: the suite has {len(group)} pushes; give no more")
+        chosen[gait] = [group[STRIDE * k % len(group)] for k in range(count)]
+    return chosen
 
 
 def record(count: int, options: StudyOptions) -> list[Problem]:

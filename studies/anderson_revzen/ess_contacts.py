@@ -3,9 +3,8 @@
 Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems". Their integrator, in
 NumPy, has MuJoCo's marginal cost of a contact (slope of the median time over the number of
 contacts); ours is compiled, as MuJoCo is. Ours is written for this model; MuJoCo takes any model,
-detects the contacts, for the share collision_share of its time on the largest bed, and solves for
-all contact forces together. It computes forces while tips touch, the share in_contact; ours
-evaluates every tip at every step, and each crossing.
+detects the contacts, and solves for all contact forces together. It computes forces while tips
+touch, the share in_contact; ours evaluates every tip at every step, and each crossing.
 
 Keys named ours are at the largest epsilon at which each start on each bed is as accurate as MuJoCo,
 hopper_epsilon at the epsilon' at which the hopper is: table 5.1 has 0.13 m, for a stiffness that is
@@ -183,7 +182,6 @@ def calibrate(falls: int = FALLS) -> tuple[float, float, float, dict[str, Array]
 
 
 TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
-RUNS = 15  # that the share of collision detection is taken from
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]
 LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
@@ -246,21 +244,6 @@ def timed(
         runs.append(partial(simulate, bed.model, bed.data, start, STEPS))
         rows.append([timeit(run, number=1, timer=time.thread_time) for run in runs])
     return rows
-
-
-def collision_share(bed: Bed, start: Array) -> float | None:
-    """Collision detection's part of MuJoCo's steps; None where its stage timers are stopped.
-
-    Those measure the clock on the wall, in which other programs take part: the median of a few.
-    """
-    timers, shares = mujoco.mjtTimer, []
-    for _ in range(RUNS):
-        simulate(bed.model, bed.data, start, STEPS)
-        whole = bed.data.timer[timers.mjTIMER_STEP].duration
-        if whole == 0.0:
-            return None
-        shares.append(bed.data.timer[timers.mjTIMER_POS_COLLISION].duration / whole)
-    return np.median(shares)
 
 
 class Sweep(NamedTuple):
@@ -329,7 +312,6 @@ def run(options: StudyOptions, contacts: Sequence[int] = CONTACTS) -> StudyResul
     each = SpringBed(2).spring_stiffness
     stiffer = [SpringBed(count, stiffness=count * each) for count in contacts]
     hopper_epsilon, hopper_rms, hopper_mujoco, falls = calibrate()
-    share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
     stop_stage_timers()
     measured = sweep(beds, starts, hopper_epsilon, options)
     stiff = sweep(stiffer, starts[::STIFF_PART], hopper_epsilon, options)
@@ -340,7 +322,6 @@ def run(options: StudyOptions, contacts: Sequence[int] = CONTACTS) -> StudyResul
         "stiff_epsilon_m": stiff.epsilon,
         "stiff_ratios": stiff.ratios,
         "stiff_in_contact": [row["in_contact"] for row in stiff.rows],
-        "collision_share": share,
     }
     made = [row | beside for row in measured.rows]
     figures = {"figure-5.1": figure_5_1(falls), "figure-5.2": figure_5_2(measured)}

@@ -26,25 +26,23 @@ from studies.figures import convergence, draw
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 SAMPLES = 501  # times of the trajectory at which it is compared
-PER_DECADE = 4  # values of epsilon
-FITTED = (1e-4, 1e-1)  # values of epsilon that the line is fitted to
+DECADES, PER_DECADE = 4, 4  # of epsilon from 1 m down, and values in each
+LARGEST = 0.1  # epsilon that the line is fitted to
 STEPS = 50  # integration steps that h takes at least, at 1 a second, to cross N^epsilon
 TOLERANCE = 1e-13  # of an integration step
 REQUIRED = 2.0  # of the order
 
 
-@study("Anderson and Revzen, table 4.1", "full")
+@study("Anderson and Revzen, table 4.1")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: root mean square error of the trajectory for every epsilon, and the fitted order."""
-    last = -5 if options.full else -4
-    values = np.logspace(0, last, PER_DECADE * -last + 1)
+    values = np.logspace(0, -DECADES, PER_DECADE * DECADES + 1)
     times = np.linspace(0.0, DURATION, SAMPLES)
     states = exact_states(START, times)
-    short, long = np.empty(len(values)), np.empty(len(values))
-    for i, epsilon in enumerate(values):
-        short[i] = error(epsilon, epsilon / STEPS, times, states)
-        long[i] = error(epsilon, np.inf, times, states)
-        options.progress(i + 1, len(values), f"epsilon {epsilon:.2g}")
+    short, long = np.transpose([
+        [error(epsilon, step, times, states) for step in (epsilon / STEPS, np.inf)]
+        for epsilon in options.track(values, "epsilon")
+    ])  # fmt: skip
     order = fitted_order(values, short)
     orders = {"order": order, "order_long_steps": fitted_order(values, long)}
     rows = [
@@ -67,7 +65,6 @@ def error(epsilon: float, max_step: float, times: Array, states: Array) -> float
 
 
 def fitted_order(values: Array, errors: Array) -> float:
-    """Slope of log(errors) over log(values) within FITTED, by least squares."""
-    low, high = FITTED
-    chosen = (values > 0.99 * low) & (values < 1.01 * high)
+    """Slope of log(errors) over log(values) up to LARGEST, by least squares."""
+    chosen = values < 1.01 * LARGEST
     return np.polyfit(np.log(values[chosen]), np.log(errors[chosen]), 1)[0]

@@ -15,21 +15,16 @@ tables, which are used here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from robots.conventions import FOOT_NAMES
-from robots.impact_problem import contact_problem
 from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.pointedness import pointed_direction
 from saltation.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts, sample_paths
 from saltation.systems import Array
-from saltus.configuration.launch import AT_ORIGIN, load_launch
-from saltus.launch.lock_step import LockStep
 from studies.figures import Panel, Styled, dots, draw
 from studies.halm_posa.systems import (
     box_and_wall,
@@ -41,10 +36,7 @@ from studies.halm_posa.systems import (
 from studies.halm_posa.systems.named_outcomes import named_outcomes, nearest, set_size
 from studies.study import Row, StudyOptions, StudyResult, study
 
-SAMPLES = 2**18  # of each system of the paper unless its own number is asked for
-LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
-LATEST = 1.0  # [s]
-REPEATS, ENOUGH = 3, 0.5  # of the timing, until that many seconds
+SAMPLES = 2**18  # of each system, where the user gives no number; M where that is more
 PATHS, DOTS = 1000, 20_000  # that are drawn
 
 
@@ -55,80 +47,43 @@ class Subject(NamedTuple):
     problem: ContactProblem
     velocity: Array  # before the impact (n,)
     step: float  # h [N s]
-    steps: int | None  # the paper's N, which Algorithm 2 cuts a sample at; None without one
-    samples: int  # by default
-    samples_full: int  # M of the tables, where that is more
-    figure: str
+    steps: int  # N, which Algorithm 2 cuts a sample at
+    most: int  # M is two to this power
+    figure: int
 
 
-def paper_subjects(samples: int = SAMPLES) -> list[Subject]:
-    """The systems of section 5.4 with the settings of Tables 4-8, with ``samples`` each or M."""
-    return [
-        Subject(name, module.problem(), module.VELOCITY, step, steps, samples,
-                max(2**most, samples), f"figure-{number}")
-        for name, module, step, steps, most, number in (
-            ("rocking block", rocking_block, 0.3, 10, 14, 9),
-            ("compass gait", compass_gait, 0.25, 5, 20, 10),
-            ("box and wall", box_and_wall, 2.0, 5, 18, 11),
-            ("RAMone", ramone, 1.0, 10, 20, 13),
-            ("disk stacking", disk_stacking, 1.0, 10, 20, 14)
-        )
-    ]  # fmt: skip
-
-
-def a1_subject() -> Subject:
-    """The A1 trots in lock step; front right and rear left foot land, the other two stand.
-
-    The step h is more than a foot needs, so that one foot's impact may end in one step.
-
-    Raises:
-        RuntimeError: the pair did not land.
-    """
-    launch = load_launch(LAUNCH, (AT_ORIGIN,), duration=LATEST)
-    run, feet = LockStep(launch), [*map(FOOT_NAMES.index, LANDS)]
-    before = run.step().truth
-    while before.time < LATEST:
-        truth = run.step().truth
-        if before.time > LANDING_AFTER and (truth.contact > before.contact)[feet].any():
-            problem = contact_problem(launch.robot_model, before.q, FOOT_NAMES)
-            return Subject("A1 trotting", problem, before.v, 0.4, None, 2**13, 2**16,
-                           "a1-trotting")  # fmt: skip
-        before = truth
-    raise RuntimeError(f"{' and '.join(LANDS)} of the trotting A1 did not land by {LATEST} s")
+# The systems of section 5.4 with the settings of Tables 4-8.
+SUBJECTS = [
+    Subject(name, module.problem(), module.VELOCITY, step, steps, most, number)
+    for name, module, step, steps, most, number in (
+        ("rocking block", rocking_block, 0.3, 10, 14, 9),
+        ("compass gait", compass_gait, 0.25, 5, 20, 10),
+        ("box and wall", box_and_wall, 2.0, 5, 18, 11),
+        ("RAMone", ramone, 1.0, 10, 20, 13),
+        ("disk stacking", disk_stacking, 1.0, 10, 20, 14)
+    )
+]  # fmt: skip
 
 
 @study("Halm and Posa, table 3", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, samples, lcps_per_sample, microseconds_per_sample, outcomes_found``, more."""
-    options.progress(0, 1, "the A1 trots")
-    return sample_sets([*paper_subjects(), a1_subject()], options)
-
-
-def sample_sets(subjects: Sequence[Subject], options: StudyOptions) -> StudyResult:
-    """The study of these impacts."""
     made, figures = [], {}
-    for subject in options.track(subjects):
-        sampled, seconds = sample(subject, options)
-        made.append(row(subject, sampled, seconds) | {"message": sampled.message})
-        figures[subject.figure] = figure_of(subject, sampled.outcomes, options.seed)
+    for subject in options.track(SUBJECTS):
+        samples = options.count(SAMPLES, max(2**subject.most, SAMPLES))
+        problem, v = subject.problem, subject.velocity
+        sample_impacts(problem, v, SamplingOptions(2, subject.step))  # compiles
+        settings = SamplingOptions(samples, subject.step, seed=options.seed)
+        started = perf_counter()
+        sampled = sample_impacts(problem, v, settings)
+        seconds = perf_counter() - started
+        made.append(row(subject, sampled, seconds))
+        figures[f"figure-{subject.figure}"] = figure_of(subject, sampled.outcomes, options.seed)
     columns = (
         "system, samples, lcps_per_sample, printed_lcps_per_sample, microseconds_per_sample,"
         " outcomes_found, outcomes, terminated, energy_growth, pointed"
     )
     return StudyResult(made, figures, columns)
-
-
-def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:
-    """Sample one impact's outcomes until no contact closes any more; and how long it took [s]."""
-    samples = options.count(subject.samples, subject.samples_full)
-    problem, v = subject.problem, subject.velocity
-    sampled = sample_impacts(problem, v, SamplingOptions(2, subject.step))  # compiles
-    settings, seconds = SamplingOptions(samples, subject.step, seed=options.seed), []
-    while sum(seconds) < ENOUGH and len(seconds) < REPEATS:  # what is short is timed again
-        started = perf_counter()
-        sampled = sample_impacts(problem, v, settings)
-        seconds.append(perf_counter() - started)
-    return sampled, np.median(seconds)
 
 
 def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
@@ -144,7 +99,7 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
         "outcomes_found": sum(found),
         "outcomes": len(near),
         "terminated": sampled.terminated.mean(),
-        "within_printed_steps": subject.steps and (sampled.lcps <= subject.steps).mean(),
+        "within_printed_steps": (sampled.lcps <= subject.steps).mean(),
         "energy_growth": sampled.energy_growth,
         "largest_lcps": sampled.lcps.max(),
         "bound_lcps": step_bound(problem, v, subject.step),
@@ -152,6 +107,7 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
         "pointed": pointed_direction(problem) is not None,
         "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
         "farthest_outcome": max(far),
+        "message": sampled.message,
         "distances": {name: each for name, (each, _) in near.items() if np.isfinite(each)},
     }
 
@@ -176,14 +132,14 @@ def step_bound(problem: ContactProblem, v: Array, step: float) -> float | None:
     return c * np.ceil(problem.kinetic_norm(v))
 
 
-def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
+def figure_of(subject: Subject, outcomes: Array, seed: int) -> Figure:
     """One impact: sampled paths, the set after it, and the simultaneous and sequential paths."""
     problem, v = subject.problem, subject.velocity
     paths = sample_paths(problem, v, SamplingOptions(PATHS, subject.step, seed=seed))
     *together, forward, reverse = [each.path for each in named_outcomes(problem, v).values()]
-    sides, drawn = contact_velocities(problem), []
-    for pair in panels(problem):
-        plane = np.stack([sides[side] for side in pair], axis=-1)  # (n, 2)
+    drawn = []
+    for (x, row_x), (y, row_y) in planes(problem):
+        plane = np.stack((row_x, row_y), axis=-1)  # (n, 2)
         drawn.append(Panel({
             "_sampled": Styled([path @ plane for path in paths],
                                {"color": "0.75", "linewidth": 0.4}),
@@ -192,23 +148,21 @@ def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
             "sequential, in order": Styled(forward @ plane, {"marker": "s"}),
             "sequential, reversed": Styled(reverse @ plane, {"marker": "s", "linestyle": "--"}),
             "before": dots((v @ plane)[None], color="black", markersize=8)
-        }, *pair))  # fmt: skip
+        }, x, y))  # fmt: skip
     return draw(*drawn)
 
 
-def contact_velocities(problem: ContactProblem) -> dict[str, Array]:
-    """Rows (n,) that take a velocity to those of the contacts, by label; normal ones first."""
+def planes(problem: ContactProblem) -> list[list[tuple[str, Array]]]:
+    """Pairs of contacts' velocities that are drawn: label, and row (n,) that gives it.
+
+    Each contact by itself and their normals for two contacts; pairs of normals for more.
+    """
     kinds = {"normal": problem.J_n, "tangential": problem.J_D[:: problem.directions]}
-    return {
-        f"{kind} velocity of {contact} [m/s]": one
+    sides = [
+        (f"{kind} velocity of {contact} [m/s]", row)
         for kind, J in kinds.items()
-        for contact, one in zip(problem.contacts, J, strict=True)
-    }
-
-
-def panels(problem: ContactProblem) -> list[tuple[str, str]]:
-    """Each contact by itself and their normals for two contacts; pairs of normals for more."""
-    labels, m = list(contact_velocities(problem)), problem.count
-    if m == 2:
-        return [(labels[2], labels[0]), (labels[0], labels[1]), (labels[3], labels[1])]
-    return [(labels[i], labels[i + 1]) for i in range(0, m - 1, 2)]
+        for contact, row in zip(problem.contacts, J, strict=True)
+    ]
+    if problem.count == 2:
+        return [[sides[2], sides[0]], [sides[0], sides[1]], [sides[3], sides[1]]]
+    return [sides[i : i + 2] for i in range(0, problem.count - 1, 2)]

@@ -81,10 +81,6 @@ def run(options: StudyOptions) -> StudyResult:
         Criterion("smallest jump under the paradox", min(row["jump"] for row in paradox), ">=",
                   100.0 * NO_COLLISION),
     ]  # fmt: skip
-    return StudyResult(rows, {"painleve-rod": draw(*_panels(rows))}, criteria=criteria)
-
-
-def _panels(rows: list[Row]) -> tuple[Panel, Panel]:
     fine = np.radians(np.linspace(20.0, 85.0, 400))
     bounds = np.degrees(fine[1:][np.diff(np.sign([push(angle) for angle in fine])) != 0.0])
     jumps = {
@@ -97,7 +93,8 @@ def _panels(rows: list[Row]) -> tuple[Panel, Panel]:
     ways = {"_sampled": Styled([path @ plane for path in paths], {"color": "0.6"}),
             "before": dots((CLOSING @ plane)[None], markersize=12),
             "after": dots((routh(SHOWN) @ plane)[None], markersize=12)}  # fmt: skip
-    return (
+    figure = draw(
         Panel(jumps, "angle of the rod [deg]", "jump over $|v|_M$", (tuple(bounds), ())),
         Panel(ways, "tangential velocity [m/s]", "normal velocity [m/s]"),
     )
+    return StudyResult(rows, {"painleve-rod": figure}, criteria=criteria)

@@ -97,19 +97,14 @@ def accumulation(rate: float) -> tuple[float, float]:
             math.fsum(half_cycle_s(w) for w in starts))  # fmt: skip
 
 
-class Impact(NamedTuple):
-    """One sticking impact, and the half cycle before it."""
+def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Row], Run]:
+    """Turn about A from the ground with an angular rate [rad/s], until the given impact.
 
-    time: float  # t [s]
-    end: float  # s where it ends [s + N s]
-    impulse: float  # Lambda_n, and its length in s [N s]
-    corner: int  # A or B, the one that arrives
-    rate: float  # angular rate after it [rad/s]
-    friction_used: float  # largest |tangential| / normal force, in the half cycle and the impact
-
-
-def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]:
-    """Turn about A from the ground with an angular rate [rad/s], until the given impact."""
+    Returns:
+        A row an impact: the corner that arrives, where it ends in t [s] and s [s + N s], the
+        angular rate after it [rad/s], its normal impulse, which is its length in s [N s], and the
+        largest |tangential| / normal force in it and the half cycle before; and the run.
+    """
     left, arm = iter(range(impacts - 1, -1, -1)), arms(0.0)[A]
     turning = np.array([arm[1], -arm[0], 1.0])  # about A, flat, at 1 rad/s (64)
     start = np.concatenate([STANDING, rate * turning, np.zeros(2)])
@@ -124,10 +119,11 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
         pulls = [holding_force(x, edge.source) for x in segment.states]
         pulls.append(sticking_impulse(before, edge.target))
         impulse = (after - before)[6:].sum()
-        found.append(Impact(
-            event.time, event.time + before[6:].sum() + impulse, impulse, edge.target,
-            after[5], max(abs(pull[1] / pull[0]) for pull in pulls)
-        ))  # fmt: skip
+        found.append({
+            "corner": "AB"[edge.target], "time": event.time,
+            "s": event.time + before[6:].sum() + impulse, "rate": after[5], "impulse": impulse,
+            "friction_used": max(abs(pull[1] / pull[0]) for pull in pulls)
+        })  # fmt: skip
     return found, run
 
 
@@ -243,16 +239,11 @@ def run(options: StudyOptions, impacts: int = IMPACTS) -> StudyResult:
         rate = RATE * RATE_RATIO**number
         rows.append({
             "half_cycle": number + 1,
-            "corner": "AB"[impact.corner],
-            "time": impact.time,
-            "s": impact.end,
-            "rate": impact.rate,
-            "impulse": impact.impulse,
-            "time_error": abs((impact.time - t) / half_cycle_time(rate) - 1.0),
-            "s_error": abs((impact.end - s) / half_cycle_s(rate) - 1.0),
-            "friction_used": impact.friction_used
+            **impact,
+            "time_error": abs((impact["time"] - t) / half_cycle_time(rate) - 1.0),
+            "s_error": abs((impact["s"] - s) / half_cycle_s(rate) - 1.0)
         })  # fmt: skip
-        t, s = impact.time, impact.end
+        t, s = impact["time"], impact["s"]
     rows.append(rows[-1] | {
         "half_cycle": "accumulation",
         "corner": "",

@@ -32,11 +32,11 @@ from studies.figures import Panel, Styled, dots, draw, over
 from studies.kong.two_methods import open_loop
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
-TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
+TIMESTEP = 1e-3  # [s], 6.6.1: 1001 of them
 START = np.array([4.0, 0.0])  # height [m] and velocity [m/s] of the reference, 6.6.1
 TARGET_HEIGHT = 2.5  # [m], 6.6.1
 TOLERANCE = 1e-4  # of |dJ|, 6.5.1
-HORIZON = 100  # timesteps, chosen, as is all that follows
+HORIZON = 0.1  # [s], chosen, as is all that follows
 PERTURBATION = (-0.3, -1.0)  # [m], [m/s]
 WEIGHTS = (100.0, 10.0)  # of position [1 / m^2 s] and velocity [s / m^2]
 EFFORT = 0.01  # of the input [1 / N^2 s]
@@ -64,7 +64,7 @@ def run(options: StudyOptions) -> StudyResult:
     for update in (True, False):
         title = f"{'With' if update else 'Without'} the hybrid cost update"
 
-        knots = options.track(range(STEPS), title)
+        knots = options.track(range(target.steps), title)
         loop = loops[title] = close_loop(target, tracking_cost(target, update), knots)
         cost = tracking_cost(target, True)
         rows.append({
@@ -80,7 +80,7 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, {"figure-6.4": figure_6_4(loops, target)}, criteria=criteria)
 
 
-def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference:
+def reference(timestep: float = TIMESTEP) -> HybridReference:
     """The target trajectory, optimal under the cost of 5.4.1 with a stiffer end (6.5.1).
 
     Raises:
@@ -91,7 +91,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
         TERMINAL_WEIGHT * np.eye(2)
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost, event_at="end")
-    seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
+    seed = open_loop(np.full((round(1.0 / timestep) + 1, 1), SEED_FORCE), 2)
     solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
         raise RuntimeError(f"the reference of ball-mpc is {solution.status}")
@@ -110,13 +110,12 @@ def close_loop(
     target: HybridReference,
     cost: HybridTrackingCost,
     knots: Iterable[int] = (),
-    horizon: int = HORIZON,
     perturbation: tuple[float, float] = PERTURBATION,
     dt: float = TIMESTEP,
 ) -> ClosedLoop:
     """HiLQR MPC (6.4): apply the first input of each plan, from the perturbed start to the end.
 
-    A plan looks ``horizon`` timesteps ahead, fewer near the end of the reference, and starts from
+    A plan looks `HORIZON` ahead, less near the end of the reference, and starts from
     the last one, moved on by one timestep. A solve that fails altogether counts as not converged,
     and the reference's input is applied. A timestep that fails ends the loop.
     """
@@ -127,7 +126,7 @@ def close_loop(
     solution: Solution | None = None
     for k in knots or range(target.steps):
         model.initial_mode, model.cost = mode, cost.window(k, len(events))
-        solution = solver.solve(x, _seed(target, k, horizon, solution, dt))
+        solution = solver.solve(x, _seed(target, k, solution, dt))
         plan = solution.trajectory
         inputs.append(target.inputs[k] if plan is None else plan.inputs[0])
         plans.append(x[None] if plan is None else plan.states)
@@ -143,14 +142,12 @@ def close_loop(
                       np.array(converged), plans)  # fmt: skip
 
 
-def _seed(
-    target: HybridReference, knot: int, horizon: int, last: Solution | None, dt: float
-) -> Policies:
+def _seed(target: HybridReference, knot: int, last: Solution | None, dt: float) -> Policies:
     """The last plan without its first timestep, and at its end the reference's input.
 
     Without a last plan the reference's inputs, without feedback.
     """
-    before, end = (min(k + horizon, target.steps) for k in (knot - 1, knot))
+    before, end = (min(k + round(HORIZON / dt), target.steps) for k in (knot - 1, knot))
     if last is None or last.trajectory is None or last.gains is None:
         states, inputs = target.states[knot : end + 1], target.inputs[knot:end]
         return Policies.of(states, inputs, np.zeros((*inputs.shape, states.shape[1])))
@@ -168,7 +165,7 @@ def _seed(
 
 def figure_6_4(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
     """Figure 6.4: a row of panels for each run; green where a solve did not converge."""
-    panels, times = [], TIMESTEP * np.arange(STEPS)
+    panels, times = [], TIMESTEP * np.arange(target.steps)
     for title, loop in loops.items():
         plans = loop.plans[:: max(1, len(loop.plans) // PLANS)]
         lost = ~loop.converged

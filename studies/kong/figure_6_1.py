@@ -4,8 +4,8 @@ Figure 6.1. The thesis prints the push of 0.5 m/s and the number of candidates; 
 is chosen here: late in the take-off. A candidate is a step size of the backward pass's policy;
 the ninth is the trajectory before the step. Other than in the launch `backflip`, the horizon
 reaches beyond the landing, all step sizes are tried at once, and the planner keeps no limits.
-continuation is the cost of the previous plan's continuation from the state after the push, and
-plan_cost that of the plan after all iterations; deviation_m is how far the flip goes aside.
+continuation is the cost of the previous plan's continuation from the state after the push;
+deviation_m is how far the flip goes aside.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ class Search(NamedTuple):
     repeated_costs: Array  # (C,) of the same candidates, rolled out again
     states: Array  # (C, N+1, 37) of those
     continuation: float  # cost of the previous plan's continuation from the state after the push
-    plan_cost: float  # of the plan after all iterations
 
 
 @study("Kong, figure 6.1", "seed")
@@ -76,8 +75,8 @@ def run(options: StudyOptions) -> StudyResult:
         {
             "step_size": size, "cost": cost, "change_percent": 100.0 * (cost / costs[-1] - 1.0),
             "height_m": states[-1, 2], "lateral_m": states[-1, 1], "chosen": cost == best,
-            "begin": search.begin, "continuation": search.continuation,
-            "plan_cost": search.plan_cost, "deviation_m": end["max_lateral_deviation_m"]
+            "continuation": search.continuation,
+            "deviation_m": end["max_lateral_deviation_m"]
         }
         for size, cost, states in zip(search.step_sizes, costs, search.states, strict=True)
     ]  # fmt: skip
@@ -129,7 +128,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress) -> tuple[Search, Row]:
                 plan.time, sizes, tick.search.costs[0],
                 np.append(steps.valid_costs(), start.valid_costs()),
                 np.concatenate([steps.states, start.states]),
-                single[0].valid_costs()[0], plan.cost
+                single[0].valid_costs()[0]
             ))  # fmt: skip
         requests.clear()
         if truth.tick % 100 == 0:

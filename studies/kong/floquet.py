@@ -29,7 +29,6 @@ from studies.study import Criterion, StudyOptions, StudyResult, study
 
 REQUIRED = 1e-6  # difference of multipliers
 Complex = NDArray[np.complex128]
-NONE = np.array([], dtype=np.complex128)
 
 
 def _wheel(slope: float, half_angle: float) -> tuple[ReturnMap, Array]:
@@ -53,6 +52,11 @@ def _table(stable: bool) -> tuple[ReturnMap, Array]:
     return found, np.array([x[0] + 3e-3, x[1] - 0.02])
 
 
+NUDGES = {
+    "rimless_wheel": (((0.0, -0.1), (0.0, 0.6)), "stance angle [rad]", "rate [rad/s]"),
+    "hopper": (((0.0, -1.0), (0.0, 1.2)), "height [m]", "velocity [m/s]"),
+    "vibrating_table": (((0.03, 0.0), (-0.02, -0.2)), "height [m]", "velocity [m/s]"),
+}  # of trajectories beside the cycles that are drawn, and labels
 CASES = {
     "rimless_wheel": _wheel(rimless_wheel.SLOPE, rimless_wheel.HALF_ANGLE),
     "rimless_wheel_twelve_spokes": _wheel(0.05, math.pi / 12.0),
@@ -63,25 +67,18 @@ CASES = {
 }
 
 
-PANELS = {
-    "rimless_wheel": (((0.0, -0.1), (0.0, 0.6)), "stance angle [rad]", "rate [rad/s]"),
-    "hopper": (((0.0, -1.0), (0.0, 1.2)), "height [m]", "velocity [m/s]"),
-    "vibrating_table": (((0.03, 0.0), (-0.02, -0.2)), "height [m]", "velocity [m/s]"),
-}  # cycles that are drawn: nudges of trajectories beside them, and labels
-
-
 @study("Kong, section 3.4.3")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, multipliers, poincare_multipliers, max_difference``; multipliers [re, im]."""
     rows, panels = [], []
     for name in options.track(CASES):
         cycle, curves = find_limit_cycle(*CASES[name]), {}
-        multipliers, compared, poincare = NONE, NONE, NONE
-        nudges, x, y = PANELS.get(name, ((), "", ""))
+        compared = multipliers = poincare = np.array([], dtype=np.complex128)
+        nudges, x, y = NUDGES.get(name, ((), "", ""))
         if cycle.ok:
             multipliers, compared = cycle.multipliers, cycle.nontrivial_multipliers
             D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
-            poincare = sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
+            poincare = sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else poincare
             beside = [arc for nudge in nudges for arc in sample(cycle, cycle.state + nudge, 8)]
             curves = {"started beside it": Styled(beside, {"linewidth": 0.6, "color": "0.6"}),
                       "limit cycle": sample(cycle, cycle.state, 1)}  # fmt: skip

@@ -9,8 +9,7 @@ point of each step can step over such lines, and reaches more; the longer its st
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -29,7 +28,7 @@ from saltation.convergent.power_controller import divergence_metrics, jacobian
 from saltation.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
 from saltation.systems import Array
 from saltus.sweep.running import run_all, workers
-from studies.study import StudyOptions
+from studies.study import Row, StudyOptions
 
 Planner = Literal["T-OPT shortest", "T-OPT", "RRT", "RRT*"]
 ANY_POWER, ONE = (0.0, 2.0), (1.0, 1.0)
@@ -43,7 +42,6 @@ class Method(NamedTuple):
     planner: Planner
     convergence: Convergence
     powers: tuple[float, float]
-    both_ends: bool = False  # T-OPT asks its constraint also where a step ends
 
     @property
     def label(self) -> str:
@@ -69,7 +67,6 @@ _TABLE: Any = (
     ("CR-RRT* D_a < 0", "RRT*", "average", ANY_POWER),
 )
 METHODS = [Method(number, *each) for number, each in enumerate(_TABLE, start=1)]
-BOTH_ENDS = [METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9)]
 
 
 def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +76,7 @@ def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
     return start, goal
 
 
-TRIALS, THESIS_TRIALS = 80, 200  # 200 in 2.4.1; a trial takes some five seconds of a core
+TRIALS = 80  # 200 in 2.4.1; a trial takes some five seconds of a core
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
 # D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
 STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
@@ -90,30 +87,25 @@ class Outcome(NamedTuple):
 
     success: bool  # a path, and it keeps what was asked
     seconds: float  # that planning took
-    cpu_seconds: float  # of a processor
     log_area_ratio: float = np.nan  # NaN without a path
     log_distance_ratio: float = np.nan
     acceleration_cost: float = np.nan
     broken: bool = False  # what a path that was given out violates
     at_ends: bool = False  # whether a success keeps its constraint where steps end, too
     rough: bool = False  # the evaluation is not as accurate as it says it is elsewhere
-    build_seconds: float = 0.0  # that making the trajectory optimisation took, once
 
 
-class Trials(NamedTuple):
-    """Outcomes by a method's number, one for each trial."""
+Trials = dict[int, Row]  # numbers of `Outcome` by name, (count,) each, by the method's number
 
-    count: int
-    outcomes: Mapping[int, Sequence[Outcome]]
 
-    def values(self, number: int, name: str) -> np.ndarray:
-        """A number of every trial (count,), whether it succeeded or not; of a text, if any."""
-        return np.array([getattr(one, name) for one in self.outcomes[number]], np.float64)
+def by_name(outcomes: Sequence[Outcome]) -> Row:
+    """Each number of every trial, (count,), whether it succeeded or not."""
+    return dict(zip(Outcome._fields, np.array(outcomes, np.float64).T, strict=True))
 
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    chosen, count, seed = tuple(methods), options.count(TRIALS, THESIS_TRIALS), options.seed
+    chosen, count, seed = tuple(methods), options.count(TRIALS), options.seed
     options.progress(0, count, "compiling")
     for method in chosen:  # what is compiled is kept where the processes find it
         if method.planner.startswith("RRT"):
@@ -128,7 +120,7 @@ def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Tr
             made[trial] = result
             options.progress(len(made), count, "trials")
     columns = zip(*(made[trial] for trial in range(count)), strict=True)
-    return Trials(count, dict(zip((method.number for method in chosen), columns, strict=True)))
+    return {each.number: by_name(own) for each, own in zip(chosen, columns, strict=True)}
 
 
 def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
@@ -137,28 +129,23 @@ def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillPr
     return problem, _path(method, problem, _tree_seed(seed, trial, method.number, repeat))
 
 
-def acceleration_cost(path: HillPath) -> float:
-    """Mean of J_accel over a path, (2.18) and (2.19), to 1e-9; the last step has none after it."""
-    steps = len(path.powers)
-    cost = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1)
-    return round(float(cost), 9)  # what is left of a straight path is the solver's tolerance
-
-
 def _outcome(method: Method, seed: int, trial: int) -> Outcome:
-    build = _warm(method)
+    _warm(method)
     problem = method.problem(*ends(seed, trial))
-    tree_seed = _tree_seed(seed, trial, method.number, 0)
-    started, started_cpu = time.perf_counter(), time.process_time()
+    tree_seed, started = _tree_seed(seed, trial, method.number, 0), time.perf_counter()
     path = _path(method, problem, tree_seed)
-    took = time.perf_counter() - started, time.process_time() - started_cpu
+    took = time.perf_counter() - started
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
-        return Outcome(False, *took, broken=bool(broken), build_seconds=build)
-    result = evaluate(problem, path)
+        return Outcome(False, took, broken=bool(broken))
+    result, steps = evaluate(problem, path), max(len(path.powers), 1)
+    # Mean of J_accel, (2.18) and (2.19); the last step has none after it. What is left of a
+    # straight path is the solver's tolerance.
+    acceleration = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / steps
     return Outcome(
-        True, *took, np.log(result.area_ratio), np.log(result.distance_ratio),
-        acceleration_cost(path), False, not divergent(problem, path, at_ends=True),
-        result.status != "ok", build
+        True, took, np.log(result.area_ratio), np.log(result.distance_ratio),
+        round(float(acceleration), 9), False, not divergent(problem, path, at_ends=True),
+        result.status != "ok"
     )  # fmt: skip
 
 
@@ -167,36 +154,26 @@ def _path(method: Method, problem: HillProblem, tree_seed: int) -> HillPath:
         return plan_rrt(problem, RrtOptions(seed=tree_seed))
     if method.planner == "RRT*":
         return plan_rrt_star(problem, RrtStarOptions(seed=tree_seed))
-    return _built(method)[0].solve(problem)
+    return _optimisation(method.convergence, method.planner == "T-OPT shortest").solve(problem)
 
 
 @lru_cache(maxsize=len(METHODS))
-def _optimisation(
-    convergence: Convergence, options: TrajectoryOptions
-) -> tuple[HillTrajectory, float]:
-    """Made once in a process, whatever the powers, and the time that took [s]."""
-    started = time.perf_counter()
-    made = HillTrajectory(convergence, options)
-    return made, time.perf_counter() - started
-
-
-def _built(method: Method) -> tuple[HillTrajectory, float]:
-    if method.planner == "T-OPT shortest":
-        return _optimisation(method.convergence, SHORTEST)
-    options = STRICT if method.convergence == "maximum" else TrajectoryOptions()
-    return _optimisation(method.convergence, replace(options, both_ends=method.both_ends))
+def _optimisation(convergence: Convergence, shortest: bool) -> HillTrajectory:
+    """Made once in a process, whatever the powers."""
+    options = STRICT if convergence == "maximum" else TrajectoryOptions()
+    return HillTrajectory(convergence, SHORTEST if shortest else options)
 
 
 @lru_cache(maxsize=len(METHODS))
-def _warm(method: Method) -> float:
-    """Load what a method needs, so that no trial's time has it; the time to make T-OPT [s]."""
+def _warm(method: Method) -> None:
+    """Load what a method needs, so that no trial's time has it."""
     if method.planner.startswith("RRT"):
         here = np.array([0.0, 1.0])
         problem = method.problem(here, here + 0.1)
         _path(method, problem, 0)
         evaluate(problem, HillPath("ok", np.stack((here, here + 0.1)), np.ones(1)))
-        return 0.0
-    return _built(method)[1]
+    else:
+        _optimisation(method.convergence, method.planner == "T-OPT shortest")
 
 
 def _tree_seed(seed: int, trial: int, number: int, repeat: int) -> int:

@@ -5,14 +5,13 @@ from 0 to 0.8, the saltation matrix converges each time and the reset Jacobian o
 0.4, and at 0.6, the saltation matrix keeps the latch and costs less. At 0.5 it ends without the
 latch, as in 5.5.4, and then costs more; at 0.8 the reset Jacobian does so. x_des is the perch at
 -pi/12 on the wall: z = 5 sin (5 cos is printed). Both methods stop at |dJ| <= 0.05, which 5.4.1
-prints for the bouncing ball. ``--full`` places events in other ways.
+prints for the bouncing ball.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from saltation.hilqr.event_linearisation import Placement
 from studies.figures import COLOURS, Panel, Styled, draw
 from studies.kong.systems.quadcopter import (
     ARM,
@@ -32,7 +31,6 @@ from studies.kong.two_methods import (
     compare,
     inputs_panel,
     open_loop,
-    placements,
     reaching,
 )
 from studies.study import Row, StudyOptions, StudyResult, study
@@ -43,9 +41,9 @@ SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
 LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
 
 
-def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS) -> Comparison:
+def solve(options: StudyOptions, steps: int = STEPS) -> Comparison:
     """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
-    model = reaching(quadcopter(), FREE, PERCH, WEIGHTS, DURATION, steps, event_at)
+    model = reaching(quadcopter(), FREE, PERCH, WEIGHTS, DURATION, steps)
     inputs = np.full((steps, 2), 0.5 * SEED_THRUST * (MASS * GRAVITY))
     for knot, event in model.roll_out(START, open_loop(inputs, 6)).select(0).aux.events:
         if event.transition.target == LATCHED:
@@ -53,23 +51,19 @@ def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS
     return compare(options, model, START, inputs)
 
 
-@study("Kong, figure 5.1", "full")
+@study("Kong, figure 5.1")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: both methods; with ``full`` by every placement of events.
-
-    ``modes`` are in order, ``position_error`` is at the end [m].
-    """
-    rows, found = [], {where: solve(options, where) for where in placements(options)}
-    for each in found.values():
-        ends, modes = each.trajectories(), each.model.system.modes
-        for row in each.rows("impact"):
-            end = ends[row["method"]]
-            numbers = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
-            rows.append(row | {
-                "modes": [modes[number].name for number in numbers],
-                "position_error": np.linalg.norm((end.states[-1] - PERCH)[:2])
-            })  # fmt: skip
-    ends, angle = found["end"].trajectories(), np.linspace(-0.36, 0.72, 200)
+    """Rows: both methods; ``modes`` are in order, ``position_error`` is at the end [m]."""
+    found, rows = solve(options), []
+    ends, modes = found.trajectories(), found.model.system.modes
+    for row in found.rows("impact"):
+        end = ends[row["method"]]
+        numbers = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
+        rows.append(row | {
+            "modes": [modes[number].name for number in numbers],
+            "position_error": np.linalg.norm((end.states[-1] - PERCH)[:2])
+        })  # fmt: skip
+    angle = np.linspace(-0.36, 0.72, 200)
     paths: Row = {name: one.states[:, :2] for name, one in ends.items()}
     for name, one in ends.items():  # the quadcopter now and then
         middle, turn = one.states[::40, :2], one.states[::40, 2]

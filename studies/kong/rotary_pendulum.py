@@ -5,14 +5,12 @@ hardware. What it says in words is looked for here: that the convergent swing-up
 more of the perturbations of 2.6.5 than the smooth one of minimal energy. success_swinging is of the
 waypoints while the pole is swung up, for swing_time: of a whole plan, waypoints at rest count too.
 A plan with an interval_error of 0.1 rad or rad/s is not to be trusted; whole_error is that of the
-planned torques in an open-loop simulation. ``--full`` changes the numbers chosen here one by one,
-and seeds the smooth swing-up by the convergent one.
+planned torques in an open-loop simulation.
 
 Chosen, because not printed: duration, waypoints, torque limit (a margin to the amplifier's voltage
-and the actuator's 0.1 N m), the arm's limit, gamma, sigma, Q and R (`Case`). The
-damping is from Quanser's courseware, whose two editions differ; --full tries both. Success: some
-time after the end, under the infinite-horizon LQR, near the plan's last state; an additional turn
-of the pole is a failure.
+and the actuator's 0.1 N m), the arm's limit, gamma, sigma, Q and R. The damping is from the earlier
+of two editions of Quanser's courseware, which differ. Success: some time after the end, under the
+infinite-horizon LQR, near the plan's last state; an additional turn of the pole is a failure.
 
 Between hanging and upright, the integral of D_a depends on the path only by its damping; the rest
 is log det of the mass matrix. So a convergent path stays near the vertical longer.
@@ -28,18 +26,16 @@ not modelled, so its success rate of one half is not comparable.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from saltation.convergent.rotary.divergence import average_divergence, damping_divergence
-from saltation.convergent.rotary.feedback import Weights, design
-from saltation.convergent.rotary.parameters import QUBE_LATER_EDITION, QUBE_SERVO_2, RotaryPendulum
+from saltation.convergent.rotary.feedback import design
+from saltation.convergent.rotary.parameters import QUBE_SERVO_2
 from saltation.convergent.rotary.perturbation import Perturbed, perturb
 from saltation.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
 from saltation.convergent.rotary.tracking import Tracked, track
@@ -51,125 +47,68 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
 TRIALS = 50  # machines that track each plan
 SWINGS = 0.5  # the pole is swung up from where it is first so far from hanging [rad]
-NAMES = ("minimal_energy", "smooth", "convergent")
-RESULTS = (
-    "success success_plus success_minus swing_time success_swinging first_lost average_divergence"
-    " energy roughness max_torque max_voltage interval_error whole_error tracked"
-)  # keys of a row that are null without a plan
-
-
-@dataclass(frozen=True)
-class Case:
-    """Values that the thesis leaves open."""
-
-    name: str = "base"
-    task: SwingUpOptions = field(default_factory=SwingUpOptions)
-    gamma: float = 3e-3  # weight of the changes of torque
-    sigma: float = 10.0  # weight of the average divergence
-    weights: Weights = field(default_factory=Weights)
-    pendulum: RotaryPendulum = QUBE_SERVO_2
+TASK = SwingUpOptions()
+WEIGHTS = {
+    "minimal_energy": (),
+    "smooth": (3e-3,),  # gamma, of the changes of torque
+    "convergent": (3e-3, 10.0),  # and sigma, of the average divergence
+}  # of what is beside the energy, by swing-up
 
 
 class Solved(NamedTuple):
-    """One swing-up of a case; without a plan, its row alone says why."""
+    """One swing-up, perturbed, and tracked by machines."""
 
     row: Row
     swing: SwingUp
-    perturbed: Perturbed | None = None
-    tracked: Tracked | None = None
+    perturbed: Perturbed
+    tracked: Tracked
 
 
-BASE = Case()
-
-
-@study("Kong, section 2.6", "trials", "seed", "full")
+@study("Kong, section 2.6", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: the three swing-ups of the base; with ``full``, of a family around it as well."""
-    trials, cases = options.count(TRIALS), [BASE, *(family() if options.full else [])]
-    solved = {case.name: solve(case, trials, options.seed)
-              for case in options.track(cases)}  # fmt: skip
-    rows = [entry.row for entries in solved.values() for entry in entries.values()]
-    _, smooth, convergent = (base := solved[BASE.name]).values()
-    if options.full and convergent.swing.ok:  # was the smooth one only a poorer optimum?
-        planner, cost = SwingUpPlanner(BASE.task, BASE.pendulum), SwingUpCost(1.0, BASE.gamma)
-        again = evaluate(BASE, "smooth_from_convergent", planner, cost, convergent.swing, trials,
-                         options.seed)  # fmt: skip
-        rows.insert(3, again.row)
-    bound = math.nan if smooth.row["success"] is None else smooth.row["success"]
+    """A row for each of the three swing-ups.
+
+    Raises:
+        RuntimeError: one of them has no plan.
+    """
+    solved = solve(TASK, options)
+    rows = [each.row for each in solved.values()]
+    _, smooth, convergent = rows
     what = "success rate of the convergent swing-up, against that of the smooth one"
-    criteria = [Criterion(what, convergent.row["success"], ">", bound)]
+    criteria = [Criterion(what, convergent["success"], ">", smooth["success"])]
     criteria += [
-        Criterion(f"{row['case']}, {row['trajectory']}: interval_error", row["interval_error"], "<",
-                  COARSE)
-        for row in rows[:3]
-    ]  # fmt: skip
+        Criterion(f"{row['trajectory']}: interval_error", row["interval_error"], "<", COARSE)
+        for row in rows
+    ]
     columns = (
-        "trajectory, case, success, swing_time=swing [s], success_swinging,"
+        "trajectory, success, swing_time=swing [s], success_swinging,"
         " average_divergence=D_a [1/s], tracked"
     )
-    return StudyResult(rows, figures(base), columns, criteria)
+    return StudyResult(rows, figures(solved), columns, criteria)
 
 
-def family() -> list[Case]:
-    """The base with one number changed each time, and where plain tasks show little."""
-    strong, later = replace(BASE.task, torque_limit=0.1), QUBE_LATER_EDITION
-    changes: dict[str, Row] = {
-        "2.5 s": {"task": replace(BASE.task, duration=2.5, waypoints=201)},
-        "4 s": {"task": replace(BASE.task, duration=4.0, waypoints=321)},
-        "0.075 N m": {"task": replace(BASE.task, torque_limit=0.075)},
-        "0.1 N m": {"task": strong},
-        "0.1 N m, sigma 1": {"task": strong, "sigma": 1.0},
-        "gamma 1e-3": {"gamma": 1e-3},
-        "gamma 1e-2": {"gamma": 1e-2},
-        "sigma 3": {"sigma": 3.0},
-        "sigma 30": {"sigma": 30.0},
-        "R 100": {"weights": replace(BASE.weights, R=100.0)},
-        "Q speeds 0.1": {"weights": Weights(np.array([1.0, 10.0, 0.1, 0.1]))},
-        "heavier arm": {"pendulum": QUBE_SERVO_2._replace(J_r=later.J_r)},
-        "later edition": {"pendulum": later},
-        "later, 0.1 N m": {"pendulum": later, "task": strong},
-    }
-    return [replace(BASE, name=name, **change) for name, change in changes.items()]
-
-
-def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
-    """Minimal energy, then smooth, then convergent, each plan seeding the next; all evaluated.
-
-    Args:
-        case: what to plan.
-        trials: machines that track each plan; 0 for none.
-        seed: of the machines.
-    """
-    planner, swing, solved = SwingUpPlanner(case.task, case.pendulum), None, {}
-    weights = (), (case.gamma,), (case.gamma, case.sigma)
-    for name, more in zip(NAMES, weights, strict=True):  # in the order of 2.6.6
-        cost = SwingUpCost(1.0, *more)
-        solved[name] = evaluate(case, name, planner, cost, swing, trials, seed)
-        swing = solved[name].swing
+def solve(task: SwingUpOptions, options: StudyOptions) -> Mapping[str, Solved]:
+    """Minimal energy, then smooth, then convergent, each plan seeding the next; all evaluated."""
+    planner, swing, solved = SwingUpPlanner(task, QUBE_SERVO_2), None, {}
+    for name, more in options.track(WEIGHTS.items(), "swing-ups"):  # in the order of 2.6.6
+        started = time.perf_counter()
+        swing = planner.solve(SwingUpCost(1.0, *more), swing)
+        if not swing.ok:
+            raise RuntimeError(f"{name} swing-up: {swing.message}")
+        solved[name] = evaluate(name, swing, time.perf_counter() - started, options)
     return solved
 
 
-def evaluate(
-    case: Case, name: str, planner: SwingUpPlanner, cost: SwingUpCost, start: SwingUp | None,
-    trials: int, seed: int,
-) -> Solved:  # fmt: skip
-    """Plan, perturb and track a swing-up, and make its row; numbers are None without a plan."""
-    started = time.perf_counter()
-    swing = planner.solve(cost, start)
-    seconds = time.perf_counter() - started
-    row: Row = {
-        "trajectory": name, "case": case.name, "status": swing.status,
-        "iterations": swing.iterations, "seconds": seconds, "message": swing.message
-    } | dict.fromkeys(RESULTS.split())  # fmt: skip
-    if not swing.ok:
-        return Solved(row, swing)
-    feedback, times = design(case.pendulum, swing, case.weights), swing.times
-    pushed = perturb(case.pendulum, feedback, times)
-    tracked = track(case.pendulum, feedback, trials, seed) if trials else None
-    costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
+def evaluate(name: str, swing: SwingUp, seconds: float, options: StudyOptions) -> Solved:
+    """Perturb and track a swing-up, and make its row."""
+    feedback, times = design(QUBE_SERVO_2, swing), swing.times
+    pushed = perturb(QUBE_SERVO_2, feedback, times)
+    tracked = track(QUBE_SERVO_2, feedback, options.count(TRIALS), options.seed)
+    costs, errors = measure(QUBE_SERVO_2, swing), accuracy(QUBE_SERVO_2, swing)
     first = np.argmax(np.abs(swing.states[:, 1]) > SWINGS)  # of the swing
     lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
-    row |= {
+    row: Row = {
+        "trajectory": name, "iterations": swing.iterations, "seconds": seconds,
         "success": np.mean(pushed.success),
         "success_plus": np.mean(pushed.plus),
         "success_minus": np.mean(pushed.minus),
@@ -179,24 +118,22 @@ def evaluate(
         "average_divergence": costs.average_divergence, "energy": costs.energy,
         "roughness": costs.roughness, "max_torque": costs.torque, "max_voltage": costs.voltage,
         "interval_error": errors.interval, "whole_error": errors.whole,
-        "tracked": None if tracked is None else np.mean(tracked.success)
+        "tracked": np.mean(tracked.success)
     }  # fmt: skip
     return Solved(row, swing, pushed, tracked)
 
 
 def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
-    """Figures 2.4 to 2.10, those of the swing-ups that there are.
+    """Figures 2.4 to 2.10.
 
     2.7 and 2.8: the machines' angles and torques over the plan's. 2.9 and 2.10: the pole's angle
     after each perturbation; lost ones in red. Some of these end with the pole held aside by an arm
     that spins, at odd multiples of pi / 2.
     """
     drawn = {}
-    for i, name in enumerate(NAMES):
-        _, swing, perturbed, tracked = base[name]
-        if swing.ok:
-            drawn[f"figure-2.{4 + i}"] = draw_plan(swing)
-        if i and perturbed is not None and tracked is not None:
+    for i, (_, swing, perturbed, tracked) in enumerate(base.values()):
+        drawn[f"figure-2.{4 + i}"] = draw_plan(swing)
+        if i:
             drawn[f"figure-2.{6 + i}"] = draw(*(
                 _bundle(label, tracked.times, values, tracked.success, swing.times, planned)
                 for label, values, planned in (
@@ -219,7 +156,7 @@ def draw_plan(swing: SwingUp) -> Figure:
     """Figures 2.4 to 2.6: angles, torque, and average divergence over time."""
     state, torque = interpolants(QUBE_SERVO_2, swing)
     times = np.linspace(swing.times[0], swing.times[-1], 5 * len(swing.times))
-    states, limit = state(times), BASE.task.torque_limit
+    states, limit = state(times), TASK.torque_limit
     return draw(
         Panel({"arm": over(times, states[:, 0]), "pole": over(times, states[:, 1])},
               "time [s]", "angle [rad]", ((), (np.pi,))),

@@ -127,9 +127,8 @@ def neighbour_errors(case: Case, with_reset_jacobian: bool) -> tuple[float, floa
     axes = np.vstack((np.eye(len(case.start)), -np.eye(len(case.start))))
     missed = [case.ends(case.start + h * axes) - found.state - h * axes @ found.Phi.T
               for h in sizes]  # fmt: skip
-    whole, half = (np.max(np.linalg.norm(each, axis=1)) / h
-                   for each, h in zip(missed, sizes, strict=True))  # fmt: skip
-    return whole, half
+    whole, half = (np.max(np.linalg.norm(each, axis=1)) for each in missed)
+    return whole / DISTANCE, half / (0.5 * DISTANCE)
 
 
 def regression_errors(case: Case, trials: int, rng: np.random.Generator) -> Array:

@@ -24,6 +24,7 @@ _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``ste
 # h relative to max(1, |x_i|). It is reduced so that events shift by at most so many seconds, and by
 # at most that part of the time in which the guard's rate would vanish.
 _STEP = 3e-4
+_WAIT = 1e-5  # of differences of the guard along the flow [s]
 _DRAWS = 200  # per state
 _SECANT_STEPS = 40
 _STRAIGHT = 1e-9  # flows shorter than this [s] are lines to rounding
@@ -102,12 +103,6 @@ def finite_difference_saltation(
     source, target = system.modes[transition.source], system.modes[transition.target]
     guard, guard_rate = transition.guard, system.guard_rate(transition, t, x, u)
 
-    def scale(h: float = 1e-5) -> float:
-        """Time [s] in which the guard's rate changes by its own size, at most 1."""
-        ahead, behind = (guard(t + wait, _flowed(source, t, x, u, wait), u) for wait in (h, -h))
-        change = abs(ahead - 2.0 * guard(t, x, u) + behind) / h**2
-        return 1.0 if not change > abs(guard_rate) else abs(guard_rate) / change
-
     def central(i: int, h: float) -> Array:
         if not h > _SMALLEST * max(1.0, abs(x[i])):
             return np.full(target.state_dim, np.nan)
@@ -115,8 +110,12 @@ def finite_difference_saltation(
         ends = [through_event(system, transition, t, x + d, u, guard_rate) for d in (bump, -bump)]
         return (ends[0] - ends[1]) / (2.0 * h)
 
+    ahead, behind = (guard(t + h, _flowed(source, t, x, u, h), u) for h in (_WAIT, -_WAIT))
+    change, speed = abs(ahead - 2.0 * guard(t, x, u) + behind) / _WAIT**2, abs(guard_rate)
+    # Time [s] in which the guard's rate changes by its own size, at most 1.
+    scale = speed / change if change > speed else 1.0
     slopes = np.maximum(np.abs(transition.guard_state(t, x, u)), 1e-300)
-    longest = scale() * abs(guard_rate)
+    longest = scale * speed
     sizes = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), longest / slopes)
     columns = [(4.0 * central(i, h / 2.0) - central(i, h)) / 3.0 for i, h in enumerate(sizes)]
     return np.stack(columns, axis=1)
@@ -152,19 +151,24 @@ def random_guard_states(
         The states; fewer than ``count`` if 200 draws per state did not suffice.
     """
     states: list[GuardState] = []
+
+    def moved(t: float, x: Array, u: Array) -> Array | None:
+        """The state, moved onto the guard."""
+
+        def residual(y: Array) -> Array:
+            return np.append(transition.guard(t, y, u), constraints(t, y, u))
+
+        def slopes(y: Array) -> Array:
+            further = jacobian(lambda z: constraints(t, z, u), y)
+            return np.concatenate((np.atleast_2d(transition.guard_state(t, y, u)), further))
+
+        return least_norm_root(residual, x, slopes)
+
     for _ in range(_DRAWS * count):
         if len(states) == count:
             break
         t, x, u = draw()
-
-        def residual(y: Array, t: float = t, u: Array = u) -> Array:
-            return np.append(transition.guard(t, y, u), constraints(t, y, u))
-
-        def slopes(y: Array, t: float = t, u: Array = u) -> Array:
-            further = jacobian(lambda z: constraints(t, z, u), y)
-            return np.concatenate((np.atleast_2d(transition.guard_state(t, y, u)), further))
-
-        on_guard = least_norm_root(residual, x, slopes)
+        on_guard = moved(t, x, u)
         if on_guard is None or not accept(t, on_guard, u):
             continue
         if system.guard_rate(transition, t, on_guard, u) < -minimum_rate:

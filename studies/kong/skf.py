@@ -52,7 +52,6 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult
 
 FLOW_DURATION, FLOW_MEAN, FLOW_VARIANCE = 5.0, np.array([-2.5, 0.0]), 0.1  # 4.7.1, 3.8.5
 ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
-ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
 SIGNIFICANT = 0.05  # 4.7.1
 PARTICLES, FOLLOWED = 1000, 20  # of the figure of a trial, and in how many trials
 kernel = njit(cache=True, error_model="numpy", nogil=True)
@@ -109,7 +108,7 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     into which (4.28) takes those of stance; the source does not say in which its are. With noise
     on the toe of its own, or none, the SKF is better too, by less (tried on 8 sets each).
     """
-    T = jacobian(aslip.at_rest, ASLIP_BODY)
+    T = jacobian(aslip.at_rest, aslip.START)
     legs = np.diag([1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     flight, stance = (ProcessNoise(level.process * Q) for Q in (T @ T.T, legs))
     V = level.measurement * np.eye(6)
@@ -121,10 +120,10 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
             aslip.STANCE: Measurement(lambda t, x, u: six(t, to_body(t, x, u), u), V),
         },
     )
-    mean = aslip.at_rest(ASLIP_BODY)
+    mean = aslip.at_rest(aslip.START)
     belief = Belief(0.0, aslip.FLIGHT, mean, ASLIP_VARIANCE * T @ T.T, 0, "ok")
     drawn = np.random.default_rng(seed).standard_normal((trials, 6))
-    bodies = ASLIP_BODY + np.sqrt(ASLIP_VARIANCE) * drawn
+    bodies = aslip.START + np.sqrt(ASLIP_VARIANCE) * drawn
     states = np.array([aslip.at_rest(body) for body in bodies])
     steps = int(ASLIP_DURATION / level.dt + 1e-9)  # 1.25 s is no multiple of 0.03 s
     return Problem(model, belief, states, level, steps, [itself, aslip.to_body])

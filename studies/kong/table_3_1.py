@@ -11,6 +11,7 @@ and one liftoff. The figures are of the wide covariance.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ class Experiment(NamedTuple):
     """N particles and three covariances, in a case's coordinates (d,)."""
 
     case: Case
-    initial: Array  # (N, d)
+    initial: Array  # (N, d), without those whose simulation did not reach the end
     final: Array  # (N, d)
     mean: Array  # of the initial particles (d,)
     mean_end: Array  # where the trajectory from that mean ends (d,)
@@ -95,7 +96,6 @@ class Experiment(NamedTuple):
     Sigma_reset: Array  # predicted with D_x R
     Sigma_saltation: Array  # predicted with Xi
     Sigma_unscented: Array  # of 2 d sigma points, simulated; they may end in several modes
-    lost: Any  # particles whose simulation did not reach the end, left out
 
 
 @study("Kong, table 3.1", "trials", "seed")
@@ -113,14 +113,15 @@ def run(options: StudyOptions) -> StudyResult:
     pairs = [(case, level) for case in CASES for level in (0, 1)]
     for case, level in options.track(pairs, "particles"):
         one = experiment(case, case.variances[level], particles, options.seed)
+        predicted = {"reset": one.Sigma_reset, "saltation": one.Sigma_saltation,
+                     "unscented": one.Sigma_unscented}  # fmt: skip
         row: Row = {
             "system": case.name,
             "covariance": ("low", "high")[level],
-            "kl_reset": kl_divergence(one.Sigma_actual, one.Sigma_reset),
-            "kl_saltation": kl_divergence(one.Sigma_actual, one.Sigma_saltation),
-            "kl_unscented": kl_divergence(one.Sigma_actual, one.Sigma_unscented),
-            "lost": one.lost,
-        }
+            **{f"kl_{name}": kl_divergence(one.Sigma_actual, each)
+               for name, each in predicted.items()},
+            "lost": particles - len(one.initial)
+        }  # fmt: skip
         what = f"{case.name}, {row['covariance']}: KL with Xi"
         criteria.append(Criterion(what, row["kl_saltation"], "<", row["kl_reset"]))
         rows.append(row)
@@ -148,21 +149,19 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     initial, final = simulated(initial)
     mean, Sigma = initial.mean(axis=0), np.cov(initial.T)
     predicted, end = [], mean
-    for with_reset_jacobian in (True, False):
-        found = fundamental_matrix(
-            case.system, case.mode, case.state(mean), case.duration,
-            with_reset_jacobian=with_reset_jacobian
-        )  # fmt: skip
+    for wrong in (True, False):
+        found = fundamental_matrix(case.system, case.mode, case.state(mean), case.duration,
+                                   with_reset_jacobian=wrong)  # fmt: skip
         if not found.ok:
             raise RuntimeError(f"no first-order map along the mean of {case.name}: {found.message}")
-        after = jacobian(lambda x, mode=found.mode: case.coordinates(mode, x), found.state)
-        Phi = after @ found.Phi @ jacobian(case.state, mean)
-        end = case.coordinates(found.mode, found.state)
+        at_end = partial(case.coordinates, found.mode)
+        Phi = jacobian(at_end, found.state) @ found.Phi @ jacobian(case.state, mean)
+        end = at_end(found.state)
         predicted.append(propagate_covariance(Sigma, Phi))
     root = np.sqrt(len(mean)) * np.linalg.cholesky(Sigma).T
     unscented = np.cov(simulated(mean + np.concatenate((root, -root)))[1].T, bias=True)
     return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
-                      predicted[1], unscented, particles - len(initial))  # fmt: skip
+                      predicted[1], unscented)  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
@@ -191,19 +190,17 @@ def figure_of(one: Experiment) -> Figure:
     run = simulate(case.system, case.mode, start, case.duration, options=fine)
     nominal = [np.array([case.coordinates(arc.mode, x) for x in arc.states])
                for arc in run.segments]  # fmt: skip
-    panels = [] if flat else [Panel(
-        {"body": [arc[:, :2] for arc in nominal],
-         "toe": [arc.states[:, 3:5] for arc in run.segments]},
-        "$x$ [m]", "$y$ [m]", ((), (0.0,))
-    )]  # fmt: skip
-    planes = [((0, 1), case.labels)] if flat else [
-        ((0, 1), ("$x_b$ [m]", "$y_b$ [m]")), ((1, 4), case.labels)]  # fmt: skip
     guards: Any = [(0.0,) if flat and each in case.guards else () for each in "xy"]
-    for pair, labels in planes:
-        pick = list(pair)
+    planes, panels = [((0, 1), case.labels)], []
+    if not flat:
+        paths = {"body": [arc[:, :2] for arc in nominal],
+                 "toe": [arc.states[:, 3:5] for arc in run.segments]}  # fmt: skip
+        panels.append(Panel(paths, "$x$ [m]", "$y$ [m]", ((), (0.0,))))
+        planes = [((0, 1), ("$x_b$ [m]", "$y_b$ [m]")), ((1, 4), case.labels)]
+    for plane, labels in planes:
+        pick = list(plane)
         curves: Row = {"nominal": [arc[:, pick] for arc in nominal]}
-        for cloud, name in ((one.initial, "initial"), (one.final, "final")):
-            curves[name] = dots(cloud[:, pick])
+        curves |= {"initial": dots(one.initial[:, pick]), "final": dots(one.final[:, pick])}
         for centre, covariance, name in (
             (one.mean, one.Sigma_initial, "initial covariance"),
             (one.final.mean(axis=0), one.Sigma_actual, "final covariance"),

@@ -1,10 +1,9 @@
 """Bouncing ball: HiLQR with the saltation matrix or the reset Jacobian.
 
-Seeds are constant forces that end halfway through the flight after the last seeded bounce;
-``--full`` tries other fractions of that flight. Expected reduction is |dJ| of (5.19), and converged
-means at most 0.05 of it (5.4.1). For direct collocation there is none, and converged is the status
-of its optimiser. In the thesis D_x R drops the bounce where one is seeded, and then converges; it
-keeps the one that is seeded here.
+Seeds are constant forces that end halfway through the flight after the last seeded bounce. Expected
+reduction is |dJ| of (5.19), and converged means at most 0.05 of it (5.4.1). For direct collocation
+there is none, and converged is the status of its optimiser. In the thesis D_x R drops the bounce
+where one is seeded, and then converges; it keeps the one that is seeded here.
 """
 
 from __future__ import annotations
@@ -40,8 +39,6 @@ from studies.kong.two_methods import (
 from studies.study import Row, StudyOptions, StudyResult, study
 
 START = np.array([4.0, 0.0])  # 5.4.1
-HALF = 0.5  # of the seed's last flight has passed at the end
-FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
 
 
 class Case(NamedTuple):
@@ -77,30 +74,25 @@ class Solved(NamedTuple):
     final: Trajectory | None = None
 
 
-@study("Kong, table 5.1", "full")
+@study("Kong, table 5.1")
 def run(options: StudyOptions) -> StudyResult:
     """The 16 rows of Table 5.1; it is printed with N = 1000 and has nothing random in it."""
     solved = {case: solve_case(case, STEPS) for case in options.track(CASES)}
     shown = {case.method: one for case, one in solved.items() if case[:2] == SHOWN}
     rows = [one.row for one in solved.values()]
-    if options.full:
-        others = [(case, fraction) for case in CASES if case.seed and case.method in ("xi", "dxr")
-                  for fraction in FRACTIONS if fraction != HALF]  # fmt: skip
-        rows += [solve_case(case, STEPS, each).row for case, each in options.track(others)]
     return StudyResult(rows, {"figure-5.2": draw_example(shown)})
 
 
-def seed_force(bounces: int, duration: float, fraction: float = HALF) -> float:
+def seed_force(bounces: int, duration: float) -> float:
     """Constant force [N] under which time [s] ends in the flight after a number of bounces.
 
-    It ends when this fraction of that flight has passed; half of it by default, so that seeds lie
-    well within the forces that give their number of bounces. From rest at height z under the
-    acceleration -a the first fall takes t = sqrt(2 z / a), and the flight after the i-th bounce
-    2 e^i t.
+    It ends when half of that flight has passed, so that seeds lie well within the forces that give
+    their number of bounces. From rest at height z under the acceleration -a the first fall takes
+    t = sqrt(2 z / a), and the flight after the i-th bounce 2 e^i t.
     """
     e = RESTITUTION
-    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + 2.0 * fraction * e**bounces
-    return MASS * (GRAVITY - 2.0 * START[0] * ((falls if bounces else fraction) / duration) ** 2)
+    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + e**bounces
+    return MASS * (GRAVITY - 2.0 * START[0] * ((falls if bounces else 0.5) / duration) ** 2)
 
 
 def count_bounces(trajectory: Trajectory) -> int:
@@ -108,25 +100,21 @@ def count_bounces(trajectory: Trajectory) -> int:
     return sum(happened.event.transition.source == FALLING for happened in trajectory.aux.events)
 
 
-def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved:
-    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
-
-    ``fraction`` is that of ``seed_force``.
-    """
-    head = case._asdict() | {"fraction": fraction}
+def solve_case(case: Case, steps: int = STEPS) -> Solved:
+    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals."""
     if case.method == "direct":
-        return Solved(head | _by_direct(case))
+        return Solved(case._asdict() | _by_direct(case))
     model = bouncing_ball_problem(case.target_height, case.duration / steps)
     options = HilqrOptions(
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
         variant=case.method  # type: ignore
     )  # fmt: skip
-    force = seed_force(case.seed, case.duration, fraction)
+    force = seed_force(case.seed, case.duration)
     policies = open_loop(np.full((steps, 1), force), 2)
     solver = Hilqr(model, options)
     seed, solution = solver.start(START, policies), solver.solve(START, policies)
     final = solution.trajectory
-    row = head | {
+    row = case._asdict() | {
         "actual": count_bounces(final) if final else None,
         "cost": final.cost if final else None,
         "expected_reduction": magnitude(solution.expected_change) if final else None,

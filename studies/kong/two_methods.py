@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,11 +67,6 @@ class Comparison(NamedTuple):
                 "event_at": self.model.event_at
             })  # fmt: skip
         return rows
-
-
-def placements(options: StudyOptions) -> tuple[Placement, ...]:
-    """Placements of events: at the end of their timestep; with ``full`` all."""
-    return get_args(Placement) if options.full else ("end",)
 
 
 def reaching(

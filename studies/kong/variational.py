@@ -36,21 +36,14 @@ from saltation.systems import Array, Derivative, Mode, System, Transition, Vecto
 from studies.kong.systems.complex_steps import mode
 
 
-class Augmented(NamedTuple):
-    """A state and perturbations of it."""
-
-    state: Array  # x (n,)
-    columns: Array  # Y (n, k)
-
-
 def pack_augmented(x: Array, Y: Array) -> Array:
     """State (n + n k,) of the augmented system, from x (n,) and Y (n, k), row by row."""
     return np.concatenate((x, np.reshape(Y, -1)))
 
 
-def unpack_augmented(y: Array, n: int) -> Augmented:
+def unpack_augmented(y: Array, n: int) -> tuple[Array, Array]:
     """x (n,) and Y (n, k) of an augmented state (n + n k,)."""
-    return Augmented(y[:n], y[n:].reshape(n, -1))
+    return y[:n], y[n:].reshape(n, -1)
 
 
 def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False) -> System:
@@ -243,7 +236,7 @@ class ConvergentCost(NamedTuple):
     def _split(self, states: Array) -> tuple[Array, Array]:
         """Own states (N+1, n), and the columns (n, k) at the end."""
         n = self.W.shape[1]
-        return states[:, :n], unpack_augmented(states[-1], n).columns
+        return states[:, :n], unpack_augmented(states[-1], n)[1]
 
 
 def driven_hopper() -> System:

@@ -132,7 +132,6 @@ def reset_state(t, x, u, k, n):
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
 WAYS: tuple[Way, ...] = get_args(Way)
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
-STRUCTURES = 40
 NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
 STEPS_PER_WIDTH = 0.5  # such a step is two widths of the pulse
 TOLERANCES = (1e-6, 1e-8, 1e-10)
@@ -171,17 +170,19 @@ class Problem(NamedTuple):
         return min(narrow) / STEPS_PER_WIDTH if narrow else np.inf
 
 
-@lru_cache(1)
-def structures() -> tuple[Structure, ...]:
+def _structures() -> list[Structure]:
     """Graphs of one to three modes with one to four transitions; the same in every trial."""
-    rng, made = np.random.default_rng(2026), []
-    for _ in range(STRUCTURES):
+    rng, made = np.random.default_rng(2026), list[Structure]()
+    for _ in range(40):
         modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
         edges = [(0, int(rng.integers(modes)))]
         edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]
         dims, on = tuple(rng.integers(1, 5, modes).tolist()), ("level", "edge")[len(made) % 2]
         made.append(Structure(dims, tuple(edges), on))
-    return tuple(made)
+    return made
+
+
+STRUCTURES = _structures()
 
 
 @lru_cache(None)
@@ -204,7 +205,7 @@ def system_of(structure: int, way: Way) -> System:
         reset = convert(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
         return Transition(source, target, guard, reset, name=str(k), on=on)
 
-    dims, edges, on = structures()[structure]
+    dims, edges, on = STRUCTURES[structure]
     modes = {m: mode(m, n) for m, n in enumerate(dims)}
     return System(modes, tuple(transition(k, *edge) for k, edge in enumerate(edges)))
 
@@ -212,8 +213,8 @@ def system_of(structure: int, way: Way) -> System:
 def draw(seed: int, trial: int) -> Problem:
     """The problem of a trial."""
     rng = np.random.default_rng([seed, trial])
-    structure, way = int(rng.integers(STRUCTURES)), WAYS[rng.choice(len(WAYS), p=SHARES)]
-    shape, u = structures()[structure], np.ones(SIZE + 3)
+    structure, way = int(rng.integers(len(STRUCTURES))), WAYS[rng.choice(len(WAYS), p=SHARES)]
+    shape, u = STRUCTURES[structure], np.ones(SIZE + 3)
     u[:SIZE] = 0.0
     duration = 10.0 ** rng.uniform(-2.0, 2.0)
     t = 0.0 if rng.random() < 0.5 else rng.uniform(-2.0, 2.0) * duration

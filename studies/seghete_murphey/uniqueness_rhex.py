@@ -17,7 +17,6 @@ enumerated is the share of impacts of which all orders were.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,31 +88,27 @@ OFFSETS = (-_STEP, 0.0, _STEP)
 _BEYOND = 170.0  # knee to which a zero of s is looked for [deg]
 
 
-class Extremum(NamedTuple):
-    """A local extremum of s, found by optimisation."""
+class Point(NamedTuple):
+    """A local extremum of s, found by optimisation, or a zero."""
 
-    kind: str  # "minimum" | "maximum"
+    kind: str  # "minimum" | "maximum" | "orthogonal"
     hip: float  # of the right leg [rad]
     knee: float  # [rad]
-    curvatures: Array  # (2,) eigenvalues of the Hessian, the smaller first [1/rad^2]
+    curvatures: Any = None  # (2,) eigenvalues of the Hessian, the smaller first [1/rad^2]
 
 
-def landscape(
-    hips: int, knees: int, report: Callable[[int, int, str], None]
-) -> tuple[Array, Array, Array]:
+def landscape(hips: int, knees: int, options: StudyOptions) -> tuple[Array, Array, Array]:
     """s (j, i) over j knees' and i hips' angles [rad], legs apart: hips (i,), knees (j,), s.
 
     The right hip's angle goes a full turn round, without its end.
     """
     over = np.linspace(-np.pi, np.pi, hips, endpoint=False)
-    up, s = np.radians(np.linspace(*KNEES, knees)), []
-    for j, knee in enumerate(up):
-        report(j, knees, "s over hip and knee")
-        s.append([measure(hip, knee) for hip in over])
+    up = np.radians(np.linspace(*KNEES, knees))
+    s = [[measure(hip, knee) for hip in over] for knee in options.track(up, "s over hip and knee")]
     return over, up, np.array(s)
 
 
-def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
+def extrema(hips: Array, knees: Array, s: Array) -> list[Point]:
     """Local extrema inside a landscape, each refined from its best point.
 
     A start is below all eight neighbours, and not on the border.
@@ -134,16 +129,16 @@ def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
             along = (near[2, 1] - 2.0 * near[1, 1] + near[0, 1]) / _STEP**2
             across = (near[1, 2] - 2.0 * near[1, 1] + near[1, 0]) / _STEP**2
             curvatures = np.linalg.eigvalsh([[along, mixed], [mixed, across]])
-            points.append(Extremum(kind, end.x[0], end.x[1], curvatures))
+            points.append(Point(kind, end.x[0], end.x[1], curvatures))
     return points
 
 
-def named(points: list[Extremum]) -> dict[str, Extremum]:
+def named(points: list[Point]) -> dict[str, Point]:
     """A and B: minima with the body above its feet; C: a maximum, its right leg forward.
 
     The others are copies, by half a turn of both legs, and have a prime.
     """
-    names: dict[str, Extremum] = {}
+    names: dict[str, Point] = {}
     for each in sorted(points, key=lambda e: leg_pitch(e.hip, e.knee)):
         pitch = wrapped(leg_pitch(each.hip, each.knee))
         letter = "C" if each.kind == "maximum" else ("A" if np.sin(2.0 * pitch) > 0.0 else "B")
@@ -166,7 +161,7 @@ def orthogonal() -> tuple[float, float]:
     return pitch - leg_pitch(0.0, knee), knee
 
 
-def mirror_error(one: Extremum, other: Extremum) -> float:
+def mirror_error(one: Point, other: Point) -> float:
     """Distance of ``one`` with its legs swapped from ``other``, the larger of both angles [deg]."""
     hip = wrapped(other_hip(one.hip, one.knee) - other.hip)
     return np.degrees(max(abs(hip), abs(one.knee - other.knee)))
@@ -178,7 +173,7 @@ def wrapped(angle: float) -> float:
 
 
 TRIALS = 400  # random impacts
-GRID, FULL_GRID = (120, 46), (360, 181)  # hips, knees of the contour
+GRID = (120, 46)  # hips, knees of the contour
 DROP = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # body and legs fall as one [m/s]
 RATES = np.array([0.3, 0.3, 2.0, 10.0, 10.0, 10.0, 10.0])  # spread of random speeds [m/s, rad/s]
 MIRROR = 1e-3  # largest error of a mirror image [deg]
@@ -186,10 +181,10 @@ _SMALL = 1e-4  # |s| up to which the fall's spread is fitted
 SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
 
 
-@study("Seghete and Murphey, figure 2", "trials", "seed", "full")
+@study("Seghete and Murphey, figure 2", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
-    hips, knees, s = landscape(*(FULL_GRID if options.full else GRID), options.progress)
+    hips, knees, s = landscape(*GRID, options)
     points, root = named(extrema(hips, knees, s)), orthogonal()
     rng, random = np.random.default_rng(options.seed), []
     while len(random) < options.count(TRIALS):  # over the whole contour, of what closes both feet
@@ -201,28 +196,22 @@ def run(options: StudyOptions) -> StudyResult:
     near = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
     ratio = [spread / predicted for _, spread, predicted, _ in random]
     every = [*random, *approach]
-    beside = {
+    beside: Row = {
         "least_s": s.min(),
         "slope": np.polyfit(*np.log(near).T, deg=1)[0],
         "first_order": [min(ratio), max(ratio)],
         "random_s": [min(random)[0], max(random)[0]],
         "enumerated": sum(complete for *_, complete in every) / len(every),
     }
-    rows = []
-    for key, one in points.items():
-        twin = points.get(SWAPPED[key])
-        rows.append(stance(key, one.kind, one.hip, one.knee) | beside | {
-            "curvatures": one.curvatures,
-            "mirror_error_deg": None if twin is None else mirror_error(one, twin)
-        })  # fmt: skip
-    rows.append(stance("O", "orthogonal", *root) | beside)
+    rows = [stance(key, one, points[SWAPPED[key]]) | beside for key, one in points.items()]
+    rows.append(stance("O", Point("orthogonal", *root), None) | beside)
     named_points = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
                     for key, at in points.items()}  # fmt: skip
     contours = draw(Panel(named_points, "right hip [deg]", "knees [deg]"), width=7.2, height=3.8)
     levels = np.geomspace(max(s.min(), 1e-9), s.max(), 16)
     contours.axes[0].contour(np.degrees(hips), np.degrees(knees), s, levels, zorder=0)
     panels = []
-    for key in [key for key in "ABC" if key in points]:
+    for key in "ABC":
         right, left = joints(configuration(points[key].hip, points[key].knee))
         panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
                             {"title": key, "aspect": "equal"}))  # fmt: skip
@@ -231,14 +220,13 @@ def run(options: StudyOptions) -> StudyResult:
         "point, kind, hip_deg, knee_deg, hip_height_mm, lowest_knee_mm, s, spread_elastic, slope,"
         " first_order"
     )
-    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
-    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
-    criteria = [Criterion(*each) for each in (
-        ("least curvature at A", bends["A"][0], ">", 0.0),
-        ("least curvature at B", bends["B"][0], ">", 0.0),
-        ("largest curvature at C", bends["C"][1], "<", 0.0),
-        ("error of A and B as mirror images [deg]", error, "<", MIRROR),
-    )]  # fmt: skip
+    A, B, C = (points[key] for key in "ABC")
+    criteria = [
+        Criterion("least curvature at A", A.curvatures[0], ">", 0.0),
+        Criterion("least curvature at B", B.curvatures[0], ">", 0.0),
+        Criterion("largest curvature at C", C.curvatures[1], "<", 0.0),
+        Criterion("error of A and B as mirror images [deg]", mirror_error(A, B), "<", MIRROR),
+    ]
     return StudyResult(rows, figures, columns, criteria)
 
 
@@ -257,11 +245,13 @@ def touchdown(hip: float, knee: float, v: Array) -> tuple[Any, Any, Any, bool]:
     return s, outcomes.largest_distance, abs(epsilon) * rate / size, complete
 
 
-def stance(key: str, kind: str, hip: float, knee: float) -> Row:
+def stance(key: str, one: Point, twin: Point | None) -> Row:
     """A row: angles [deg], what lies under the ground [mm], s, and the spread of a fall over |p|.
 
-    Outcomes are elastic (e = 1) and plastic (e = 0).
+    ``twin`` is the point that has its legs swapped. Outcomes are elastic (e = 1) and plastic
+    (e = 0).
     """
+    kind, hip, knee, curvatures = one
     q = configuration(hip, knee)
     at, (M, J_n) = joints(q), inertia_and_normals(q)
     elastic, plastic = (all_orders(M, J_n, M @ DROP, e) for e in (1.0, 0.0))
@@ -275,9 +265,8 @@ def stance(key: str, kind: str, hip: float, knee: float) -> Row:
         "hip_height_mm": 1e3 * at[0, 0, 1],
         "lowest_knee_mm": 1e3 * at[:, 1, 1].min(),
         "s": measure(hip, knee),
-        "curvatures": None,
-        "mirror_error_deg": None,
+        "curvatures": curvatures,
+        "mirror_error_deg": None if twin is None else mirror_error(one, twin),
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
-        "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }

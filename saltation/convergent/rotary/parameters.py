@@ -9,7 +9,7 @@ which there are two editions, seen here as users copied them. They differ much:
     first     m_r L_r^2 / 12    0.0015   0.0005    in the form of (2.25) and (2.26)
     later     m_r L_r^2 / 3     0.0010   0.00005   its damping was tuned to the machine's response
 
-The first is taken, as its equations are the thesis's; the study of the swing-up tries both.
+The first is taken, as its equations are the thesis's.
 """
 
 from __future__ import annotations
@@ -54,6 +54,5 @@ class Motor(NamedTuple):
 
 
 QUBE_SERVO_2 = RotaryPendulum()
-QUBE_LATER_EDITION = RotaryPendulum(J_r=0.095 * 0.085**2 / 3.0, D_r=0.001, D_p=0.00005)
 QUBE_MOTOR = Motor()
 QUBE_ENCODER = 2048  # counts per turn of both encoders, in quadrature; manual

@@ -55,13 +55,15 @@ def quadcopter() -> System:
         LEFT_RELEASED: replace(free, name="left edge released"),
         RIGHT_RELEASED: replace(free, name="right edge released"),
     }
-    return System(modes, (
-        _impact(FREE, LEFT, -ARM), _impact(FREE, RIGHT, ARM),
-        _latch(LEFT, ARM), _latch(RIGHT, -ARM),
-        _liftoff(LEFT, LEFT_RELEASED, -ARM), _liftoff(RIGHT, RIGHT_RELEASED, ARM),
-        _impact(LEFT_RELEASED, RIGHT, ARM), _impact(RIGHT_RELEASED, LEFT, -ARM),
-        _turn_back(LEFT_RELEASED, -ARM), _turn_back(RIGHT_RELEASED, ARM)
-    ), "quadcopter")  # fmt: skip
+    edges = [
+        edge for slides, released, other, arm in (
+            (LEFT, LEFT_RELEASED, RIGHT, -ARM), (RIGHT, RIGHT_RELEASED, LEFT, ARM)
+        )
+        for edge in (_impact(FREE, slides, arm), _latch(slides, -arm),
+                     _liftoff(slides, released, arm), _impact(released, other, -arm),
+                     _turn_back(released, arm))
+    ]  # fmt: skip
+    return System(modes, tuple(edges), "quadcopter")
 
 
 # x_des of 5.4.4 (6,): at rest with both edges on the wall, at the distance r = sqrt(25 - w^2 / 4)

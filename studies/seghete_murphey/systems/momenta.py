@@ -17,6 +17,7 @@ from saltation.impacts.surface_cosines import cholesky, surface_cosines, unit_no
 from saltation.systems import Array
 
 _ORTHONORMAL = 1e-6  # sine of the angle of surfaces that count as tangent
+_FEASIBLE = 1e-10  # least -<p, u> / (|p_-| |u|) that is infeasible
 
 
 class OrderSensitivity(NamedTuple):
@@ -90,7 +91,6 @@ def all_orders(
     restitution: float = 1.0,
     max_maps: int = 100,
     max_orders: int = 2000,
-    tolerance: float = 1e-10,
 ) -> Outcomes:
     """Every order of maps (11) that leads from ``p`` to a feasible momentum, depth first.
 
@@ -107,7 +107,6 @@ def all_orders(
         restitution: e of (9).
         max_maps: one after another, before an order is given up.
         max_orders: before the enumeration is given up.
-        tolerance: smallest -<p, u> / (|p_-| |u|) that is infeasible.
 
     Raises:
         ValueError: the restitution is outside 0 to 1, or as ``unit_normals``.
@@ -118,7 +117,7 @@ def all_orders(
     orders: list[tuple[Array, tuple[int, ...]]] = [(start, ())]
     while orders and len(results) < max_orders:
         q, order = orders.pop()
-        choices = np.flatnonzero(units @ q < -tolerance * size)
+        choices = np.flatnonzero(units @ q < -_FEASIBLE * size)
         if len(choices) and len(order) < max_maps:
             orders += [(q - c * (q @ units[i]) * units[i], (*order, int(i))) for i in choices[::-1]]
         else:

@@ -6,6 +6,7 @@ import yaml
 from pytest import approx
 
 from robots.conventions import FOOT_NAMES
+from saltation.impacts.surface_cosines import surface_cosines
 from studies.a1 import a1_touchdown
 from studies.a1.a1_touchdown import measure, outcomes_of, spread_of
 from studies.a1.systems.touchdowns import Touchdowns
@@ -41,17 +42,17 @@ def test_every_outcome_has_ended_and_none_gained_energy():
     assert outcomes.ended == 1.0 and len(outcomes.v_plus) == 64
     assert (outcomes.v_plus @ problem.J_n.T).min() > -1e-8
     assert max(map(problem.kinetic_energy, outcomes.v_plus)) < problem.kinetic_energy(DROP)
-    assert outcomes.energy_growth < 1e-9 < spread["rms_m_s"] < spread["spread_m_s"]
-    assert 0.0 < spread["spread_kinetic"] < 1.0 and spread["approach_m_s"] > 0.5
+    assert outcomes.energy_growth < 1e-9 < spread["spread_m_s"]
+    assert 0.0 < spread["spread_kinetic"] < 1.0
 
 
 def test_s_is_of_a_foot_that_lands_and_one_foot_has_nearly_one_outcome():
-    _, pair = dropped(("FR",), ("FL", "RL"))
-    assert list(pair["pairs"]) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]
-    of_foot = [abs(s) for feet, s in pair["pairs"].items() if "FR" in feet]
-    assert abs(pair["s"]) == approx(max(of_foot))
+    outcomes, pair = dropped(("FR",), ("FL", "RL"))
+    problem = outcomes.problem
+    cosines = surface_cosines(problem.M, problem.J_n)[problem.contacts.index("FR")]
+    assert abs(pair["s"]) == approx(np.sort(np.abs(cosines))[-2])  # the largest is its own, 1
     (_, one), (_, four) = dropped(("FR",)), dropped(FOOT_NAMES)
-    assert np.isnan(one["s"]) and not one["pairs"]
+    assert np.isnan(one["s"])
     assert four["spread_m_s"] > 0.02 * four["jump_m_s"]
     assert one["spread_m_s"] < 0.1 * four["spread_m_s"]
 
@@ -75,6 +76,5 @@ def test_a_row_for_each_gait_and_kind_of_touchdown(found):
         "bound: rear pair 1",
     ]  # fmt: skip
     assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
-    assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1
+    assert all(0.0 < abs(row["s"]) < 0.5 for row in rows)
     assert all(0.0 < row["spread_m_s"] <= row["spread_max_m_s"] < row["jump_m_s"] for row in rows)
-    assert all(row["planner_m_s"] < 0.2 * row["jump_m_s"] for row in rows)

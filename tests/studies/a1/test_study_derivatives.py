@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from pytest import approx
 
-from studies.a1.derivatives import TICK, compare, loop_growth
+from studies.a1.derivatives import compare
 from studies.a1.derivatives_problems import pushes, record_push, situations
 from studies.study import StudyOptions
 from tests.a1 import A1
@@ -57,26 +56,8 @@ def rows_of(result, part, **values):
 def test_rollout_is_the_derivative_of_the_step_in_every_situation(result):
     rows = rows_of(result, "error")
     assert {"sticking", "touchdown"} <= {row["case"] for row in rows}
-    # A difference may straddle a change of the contacts, at one step or another.
-    steps = [row["situations"] for row in rows_of(result, "step", measure="99 %")]
-    for situation in steps[0]:
-        assert min(step[situation] for step in steps) < 1e-5, situation
     for row in rows:
         if row["measure"].endswith("median"):
             assert row["rollout_dxr"] < 1e-5, (row["case"], row["measure"])
             assert row["differences"] < 0.05, row["case"]
         assert row["left_out"] <= 0.1 * (row["count"] + row["left_out"])
-
-
-def test_small_deviations_are_predicted_by_the_step_s_derivative(result):
-    for row in rows_of(result, "prediction", size=0.01, touchdown=False):
-        assert row["rollout_dxr"] < 0.05 and row["rigid_xi"] > 0.5
-
-
-def test_a_late_integrator_grows_as_its_characteristic_says():
-    # x+ = x - g x_before: z^2 - z + g = 0
-    one = np.ones((1, 1))
-    for g in (0.2, 0.5, 1.5):
-        root = np.abs(np.roots([1.0, -1.0, g])).max()
-        assert loop_growth(one, one, -g * one, 1) == approx(np.log(root) / TICK)
-    assert loop_growth(one, one, -0.2 * one, 1) < 0.0 < loop_growth(one, one, -0.2 * one, 10)

@@ -2,22 +2,19 @@
 
 import pytest
 
-from saltus.sweep import running
+from saltus.common.errors import BadRequest
+from saltus.sweep import running, sweep
 from saltus.sweep.running import Finished
 from studies.a1 import latency
-from studies.a1.latency import DELAYED, IDEAL, Point, pushes
 from studies.study import StudyOptions
 
 OTHERS = ("convex_mpc", "instant_qp")
-HILQR_AT_25 = Point(IDEAL, "hilqr", 25)
-
-
-def every_push():
-    return pushes(HILQR_AT_25, StudyOptions())
+SEEN = []
 
 
 def run_trial(trial):
     """In place of a run: HiLQR falls above 50 ms, the others above 10 ms and where pushed hard."""
+    SEEN.append(trial)
     hilqr, solve_ms = trial.config.planner == "hilqr", 1e3 * trial.config.timing.solve
     fell = solve_ms > 50.0 if hilqr else solve_ms > 10.0 or trial.labels["value"][1] > 1.0
     row = {"fell": fell, "max_lateral_deviation_m": 9.0 if fell else 0.1, "solve_ms_p50": 4.0}
@@ -25,34 +22,35 @@ def run_trial(trial):
 
 
 @pytest.fixture
-def study(monkeypatch):
+def study(monkeypatch, tmp_path):
     """The study on fake runs, in this process; `prepare` would compile."""
-    monkeypatch.setattr(latency, "prepare", list)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sweep, "prepare", list)
     monkeypatch.setattr(running, "cores", lambda: 1)
-    return lambda options, run=run_trial: latency.run.run(options, run)
-
-
-def test_the_point_and_the_seed_reach_every_trial():
-    for trial in pushes(Point(DELAYED, "convex_mpc", 75), StudyOptions(trials=4, seed=7)):
-        config = trial.config
-        assert (config.planner, config.mode, config.simulation.seed) == ("convex_mpc", "paused", 7)
-        assert (config.timing.solve, config.timing.estimate) == (0.075, 0.002)
-        assert config.simulation.input_delay == config.tracker.command_delay == 0.01
-    first = every_push()[0].config
-    assert (first.timing.solve, first.timing.estimate) == (0.025, 0.0)
-    assert first.simulation.input_delay == first.tracker.command_delay == 0.0
-    assert first.reference_from == "convex_mpc"
+    return lambda options: latency.run.run(options, run_trial)
 
 
 def test_rows_of_a_small_run(study):
+    SEEN.clear()
     reports = []
-    options = StudyOptions(trials=4, progress=lambda *report: reports.append(report))
-    result = study(options)
-    rows = result.rows
+    report = StudyOptions(trials=4, seed=7, progress=lambda *each: reports.append(each))
+    rows = study(report).rows
     assert [(row["planner"], row["solve_ms"]) for row in rows] == [
         (planner, ms) for planner in ("hilqr", *OTHERS) for ms in (0, 10, 25, 50, 75, 100)
     ]
     assert [row["success"] for row in rows] == [4, 4, 4, 4, 0, 0] + 2 * [2, 2, 0, 0, 0, 0]
     assert all(row["trials"] == 4 and row["broken"] == 0 for row in rows)
     assert [row["mean_max_lateral_deviation_m"] for row in rows[3:5]] == [0.1, None]
-    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 successful")
+    assert reports[0] == (0, 6, "sweeps") and reports[-1] == (6, 6, "done")
+    last = [trial for trial in SEEN if trial.key[0] == "convex_mpc"][-4:]
+    assert [trial.labels["trial"] for trial in last] == [0, 5, 8, 13]
+    for config in (trial.config for trial in last):
+        assert (config.mode, config.simulation.seed) == ("paused", 7)
+        assert (config.timing.solve, config.timing.estimate) == (0.1, 0.0)
+        assert config.simulation.input_delay == config.tracker.command_delay == 0.0
+        assert config.reference_from == "convex_mpc"
+
+
+def test_more_pushes_than_the_suite_has_are_refused(study):
+    with pytest.raises(BadRequest, match="16 pushes"):
+        study(StudyOptions(trials=17))

@@ -1,4 +1,4 @@
-"""The study of sets of impacts, with few samples; the trotting A1 is slow."""
+"""The study of sets of impacts, with few samples."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from pytest import approx
 from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.sampling import SamplingOptions, sample_impacts
 from studies.halm_posa import impact_sets, painleve_rod
-from studies.halm_posa.impact_sets import Subject, a1_subject, paper_subjects
+from studies.halm_posa.impact_sets import SUBJECTS
 from studies.halm_posa.systems.named_outcomes import distances, set_size
 from studies.study import StudyOptions
 
@@ -17,7 +17,7 @@ SAMPLES = 20_000
 
 @pytest.fixture(scope="module")
 def result():
-    return impact_sets.sample_sets(paper_subjects(SAMPLES), StudyOptions(trials=SAMPLES))
+    return impact_sets.run(StudyOptions(trials=SAMPLES))
 
 
 def test_the_named_outcomes_are_near_the_set(result):
@@ -33,7 +33,7 @@ def test_the_named_outcomes_are_near_the_set(result):
         assert row["bound_lcps"] is None or row["largest_lcps"] <= row["bound_lcps"]  # Theorem 8
 
 
-@pytest.mark.parametrize("subject", paper_subjects(1), ids=lambda subject: subject.name)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_every_contact_force_moves_the_velocity_along_r(subject):
     """(77)."""
     problem = subject.problem
@@ -69,13 +69,3 @@ def test_size_and_distances_are_of_the_kinetic_metric():
     points = np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0]])
     assert set_size(problem, points) == approx(6.0)
     assert_allclose(distances(problem, points, points[0]), [0.0, 6.0, 2.0])
-
-
-@pytest.mark.slow
-def test_the_trotting_a1_lands_on_a_pair_while_the_other_stands():
-    subject = a1_subject()
-    assert isinstance(subject, Subject) and subject.problem.contacts == ("FR", "FL", "RR", "RL")
-    closing = subject.problem.J_n @ subject.velocity
-    assert (closing[[0, 3]] < -0.1).all() and (abs(closing[[1, 2]]) < 0.05).all()
-    found = impact_sets.row(subject, *impact_sets.sample(subject, StudyOptions(trials=2000)))
-    assert found["terminated"] == 1.0 and found["outcomes_found"] == found["outcomes"]

@@ -33,7 +33,7 @@ def test_the_held_corner_stays_and_friction_can_hold_it(rocked):
     impacts, run = rocked
     for event in run.events:
         assert np.abs(corners(event.state_before[:3])[:, 1]).max() < 1e-10
-    assert max(impact.friction_used for impact in impacts) < FRICTION
+    assert max(impact["friction_used"] for impact in impacts) < FRICTION
 
 
 def test_trajectory_is_a_solution_of_the_inclusion(rocked):
@@ -43,7 +43,7 @@ def test_trajectory_is_a_solution_of_the_inclusion(rocked):
     # x(s) is continuous: no state jumps where s does not run, until the block is put to rest
     jumps = np.abs(np.diff(found.rate))[:-1]
     assert jumps[:-1][np.diff(found.s)[:-2] < 1e-12].max() < 1e-9
-    assert jumps[-1] == abs(impacts[-1].rate)
+    assert jumps[-1] == abs(impacts[-1]["rate"])
     # time and impulses share s: the rates are a convex combination (52)
     assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
     assert found.time_rate.min() >= 0.0 and found.impulse_rates.min() >= 0.0

@@ -103,12 +103,12 @@ COARSE = 0.004  # timestep [s]
 
 @pytest.fixture(scope="module")
 def target():
-    return ball_mpc.reference(COARSE, 251)
+    return ball_mpc.reference(COARSE)
 
 
 def track(target, update, perturbation):
     cost = ball_mpc.tracking_cost(target, update, COARSE)
-    return ball_mpc.close_loop(target, cost, horizon=25, perturbation=perturbation, dt=COARSE)
+    return ball_mpc.close_loop(target, cost, perturbation=perturbation, dt=COARSE)
 
 
 def impacts(modes):

@@ -60,7 +60,7 @@ def test_extrema_are_those_of_s(rows):
         sign = 1.0 if row["kind"] == "minimum" else -1.0
         assert measure(hip, knee) == approx(row["s"], rel=1e-9)
         assert min(sign * k for k in row["curvatures"]) > 0.0
-    other = named(extrema(*landscape(41, 19, lambda *_: None)))
+    other = named(extrema(*landscape(41, 19, StudyOptions())))
     assert list(other) == ["A", "A'", "B", "B'", "C", "C'"]
     assert np.degrees(other["A"].knee) == approx(rows["A"]["knee_deg"], abs=1e-3)
 
