@@ -29,7 +29,8 @@ test: python  ## what CI runs; leaves the time of each phase in .kernels/test-ph
 check: $(VENV)/installed-dev  ## for work in progress, a minute: lint, and tests near what changed since BASE
 	$(VENV)/bin/python -m tests.check --durations $(DURATIONS) $(if $(BASE),--base $(BASE))
 
-score: $(VENV)/installed-dev  ## every headline figure beside its record, score.yaml
+score: $(VENV)/installed-dev  ## every headline figure beside its record, score.yaml; strace counts system calls
+	@command -v strace > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq strace > /dev/null; } || true
 	$(VENV)/bin/saltus score
 
 docs: $(VENV)/installed-docs  ## the documentation site, in site/; warnings are errors

@@ -82,8 +82,7 @@ def score(
 
     before, here, begin = board.read_record(), board.environment(), time.monotonic()
     figures = list(_measure(groups))
-    beside = [(each, before.get((each.group, each.name))) for each in figures]
-    judgements = [board.Judgement(*each, board.judge(*each, here)) for each in beside]
+    judgements = [board.judge(each, before.get((each.group, each.name)), here) for each in figures]
     rows = [judgement.row() for judgement in judgements]
     for key in board.unmeasured(before, figures):
         say("{}: {}: in the record, and not measured any more".format(*key))

@@ -76,7 +76,7 @@ def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
     return start, goal
 
 
-TRIALS = 80  # 200 in 2.4.1; a trial takes some five seconds of a core
+TRIALS, THESIS_TRIALS = 80, 200  # 200 in 2.4.1; a trial takes some five seconds of a core
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
 # D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
 STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
@@ -105,7 +105,7 @@ def by_name(outcomes: Sequence[Outcome]) -> Row:
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    chosen, count, seed = tuple(methods), options.count(TRIALS), options.seed
+    chosen, count, seed = tuple(methods), options.count(TRIALS, THESIS_TRIALS), options.seed
     options.progress(0, count, "compiling")
     for method in chosen:  # what is compiled is kept where the processes find it
         if method.planner.startswith("RRT"):

@@ -53,7 +53,7 @@ REQUIRED = (
 TREES = 5  # B-RRT paths in figure 2.2
 
 
-@study("Kong, table 2.1", "trials", "seed")
+@study("Kong, table 2.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the methods. The thesis has 200 trials."""
     trials, seed = run_trials(options), options.seed

@@ -41,7 +41,7 @@ def compare(trials: Trials, first: int, second: int) -> Row:
     return found
 
 
-@study("Kong, table 2.2", "trials", "seed")
+@study("Kong, table 2.2", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the seven methods of Table 2.2, with a key for each that they are compared with.
 

@@ -219,7 +219,7 @@ SHARPEST = Accuracy("DOP853", 1e-12, 1e-15, steps=400)
 DIRECTIONS, BUMP = 4, 10.0  # starts that differ, and by how many tolerances
 MAX_STEPS = 200_000
 Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
-TRIALS = 2000
+TRIALS, ALL_TRIALS = 2000, 20_000
 STATUSES = "ok zeno inside_guard ambiguous grazing too_stiff not_finite wrong_dimension".split()
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
@@ -308,13 +308,13 @@ def _atol(rtol: float) -> float:
     return 1e-2 * rtol
 
 
-@study("SciPy's solve_ivp", "trials", "seed")
+@study("SciPy's solve_ivp", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``way, trials, ok, <other statuses>, refused, sensitive, disagreements, worst, seeds``.
 
     A trial's problem depends on the seed and on the trial's number alone.
     """
-    count, results = options.count(TRIALS), list[Comparison]()
+    count, results = options.count(TRIALS, ALL_TRIALS), list[Comparison]()
     compare(options.seed, 0)  # what is compiled here is kept where the processes find it
     with workers():
         for each in run_all(partial(compare, options.seed), list(range(count))):

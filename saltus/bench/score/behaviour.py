@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from saltus.bench.score.figures import Figure
 from saltus.common.console import say
+from saltus.common.errors import BadRequest
 from saltus.common.files import find_file, read_table
 from saltus.configuration.launch import AT_ORIGIN
-from saltus.launch.lock_step import Tick
-from saltus.sweep.running import Broken, attempt, run_all, run_paused, workers
-from saltus.sweep.summary import succeeded
+from saltus.launch.lock_step import LockStep, Tick
+from saltus.sweep.running import run_all, workers
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials, select
 from sim_bridge.suites import read_suite
@@ -37,18 +37,35 @@ class Case(NamedTuple):
 CASES = [Case(**row) for row in read_table(__file__, "behaviour.yaml")]
 
 
+class Outcome(NamedTuple):
+    """Result of a case: success, its measure with a unit, and a hash of its whole course.
+
+    `error` says why there is no measure.
+    """
+
+    case: int
+    passed: bool = False
+    value: float | None = None
+    unit: str = ""
+    bits: str | None = None
+    error: str = ""
+
+
 def measure() -> Iterator[Figure]:
     """Run every case, as many at a time as there are cores."""
     trials = [(number, _trial(case)) for number, case in enumerate(CASES)]
     prepare([trial for _, trial in trials])
-    outcomes: list[tuple[int, bool, list[Figure]]] = []
+    outcomes: list[Outcome] = []
     with workers():
         for outcome in run_all(_run, sorted(trials, key=lambda each: -each[1].config.duration)):
             outcomes.append(outcome)
-            say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome[0]].name}")
-    yield Figure(f"passed of {len(CASES)}", "", sum(each[1] for each in outcomes), "higher")
-    for _, _, figures in sorted(outcomes):
-        yield from figures
+            say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome.case].name}")
+    passed = sum(outcome.passed for outcome in outcomes)
+    yield Figure(f"passed of {len(CASES)}", "", passed, "higher")
+    for number, _, value, unit, bits, error in sorted(outcomes):
+        name = CASES[number].name
+        yield Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error)
+        yield Figure(f"{name}: bits", "", bits, "equal", exact=True)
 
 
 def _trial(case: Case) -> Trial:
@@ -61,30 +78,24 @@ def _trial(case: Case) -> Trial:
     return trials[case.number].with_threads(1)
 
 
-def _run(numbered: tuple[int, Trial]) -> tuple[int, bool, list[Figure]]:
-    """One trial in lock step: its number, whether it passed, its measure, a hash of its course."""
+def _run(numbered: tuple[int, Trial]) -> Outcome:
+    """One trial in lock step, with a hash of all its states and commands."""
     number, trial = numbered
+    logging.getLogger("controller").addHandler(logging.NullHandler())
     digest = hashlib.sha256()
 
     def add(tick: Tick) -> None:
         for values in (tick.truth.q, tick.truth.v, tick.command.tau):
             digest.update(np.ascontiguousarray(values).tobytes())
 
-    finished = attempt(partial(run_paused, also=add), trial)
-    passed, value, unit, bits, error = False, None, "", None, ""
-    if isinstance(finished, Broken):  # such as no plan of a motion: the others are measured
-        error = finished.why
-    else:
-        row, bits, unit = finished.row, digest.hexdigest()[:12], "m"
-        passed, value = succeeded(row), row["max_lateral_deviation_m"]
-        if value is None:
-            value, unit = row["velocity_rmse_m_s"], "m/s"
-    name = CASES[number].name
-    return (
-        number,
-        passed,
-        [
-            Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error),
-            Figure(f"{name}: bits", "", bits, "equal", exact=True),
-        ],
-    )
+    try:
+        metrics = LockStep(trial.config).run(add)
+    except BadRequest as error:  # no plan of a motion: the other cases are measured all the same
+        return Outcome(number, error=str(error))
+    summary: dict[str, Any] = metrics.summary()
+    way = summary["displacement_m" if trial.config.is_driven else "distance_m"]
+    passed = not metrics.fell and (trial.pass_distance is None or way >= trial.pass_distance)
+    value, unit = summary["max_lateral_deviation_m"], "m"
+    if value is None:
+        value, unit = summary["velocity_rmse_m_s"], "m/s"
+    return Outcome(number, passed, float(value), unit, digest.hexdigest()[:12])

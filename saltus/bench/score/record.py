@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +44,8 @@ class Entry(NamedTuple):
     tolerance: float
     margin: float
     value: Value
+    commit: str
+    date: str
     goal: Value = None
     goal_from: str = ""
     environment: str = ""  # processor and libraries, of an exact value
@@ -69,8 +72,11 @@ Key = tuple[str, str]
 Record = dict[Key, Entry]
 
 
-def read_record() -> Record:
+def read_record(text: str | None = None) -> Record:
     """The record, by group and figure; empty where there is no file yet.
+
+    Args:
+        text: of an earlier record; None reads the file of this checkout.
 
     Raises:
         BadRequest: this is no checkout, or the file is no record.
@@ -78,13 +84,18 @@ def read_record() -> Record:
     if not (ROOT / "pyproject.toml").is_file():
         raise BadRequest("score: the record is in a checkout of the project; run it there")
     with refusing(f"{FILE}", yaml.YAMLError, TypeError, AttributeError):
-        text = FILE.read_text() if FILE.exists() else "figures: []"
+        if text is None:
+            text = FILE.read_text() if FILE.exists() else "figures: []"
         entries = [Entry(**row) for row in yaml.safe_load(text)["figures"]]
     return {(entry.group, entry.figure): entry for entry in entries}
 
 
-def judge(figure: Figure, entry: Entry | None, environment: str) -> str:
-    """Compare a figure with its record, of a computer with this environment."""
+def judge(figure: Figure, entry: Entry | None, environment: str) -> Judgement:
+    """Compare a figure with its record."""
+    return Judgement(figure, entry, _verdict(figure, entry, environment))
+
+
+def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
     now, before = figure.value, None if entry is None else entry.value
     if figure.better == "shown" or now is None:
         return UNJUDGED
@@ -131,7 +142,7 @@ def write_record(
     Raises:
         BadRequest: the file cannot be written.
     """
-    written = []
+    written, commit = [], current_commit()
     for key in unmeasured(record, [each.figure for each in judgements]):
         written.append("{}: {}".format(*key))
         del record[key]
@@ -146,8 +157,8 @@ def write_record(
         goal = (None, "") if entry is None else (entry.goal, entry.goal_from)
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
-            float(f"{value:.4g}") if isinstance(value, float) else value, *goal,
-            environment if figure.exact else "",
+            float(f"{value:.4g}") if isinstance(value, float) else value, commit,
+            date.today().isoformat(), *goal, environment if figure.exact else "",
         )  # fmt: skip
         written.append(name)
     if written:
@@ -176,6 +187,15 @@ def environment() -> str:
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
 
 
+def current_commit() -> str:
+    """The commit of the checkout, with a ``+`` where files differ from it; empty without git."""
+    try:
+        commit = git("rev-parse", "--short=8", "HEAD")
+        return commit + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def git(*arguments: str) -> str:
     """Output of git in the checkout.
 
@@ -187,39 +207,60 @@ def git(*arguments: str) -> str:
 
 
 PAGE = ROOT / "docs" / "score.md"
+_BARS = "▁▂▃▄▅▆▇█"
 _HEAD = """\
 # Scoreboard
 
 The record of every headline figure. `saltus score` measures the figures again, prints them beside
 this record and exits with status 1 if any became worse. `saltus score --record` writes this page
-and `score.yaml`, which has the origin of each goal, and the bits of each run. ↓: less is
+and `score.yaml`, which has the origin of each figure and goal, and the bits of each run. ↓: less is
 better. ↑: more is better. Figures without an arrow must stay equal, or are not judged. Times of the
-processor, plans and solves are in the unit of a fixed loop, measured in the same minute.
+processor, plans and solves are in the unit of two fixed loops, measured in the same minute.
 """
 
 
 def write_page(record: Record) -> Path:
-    """Write the page from the record.
+    """Write the page from the record and its history in git.
 
     Raises:
         BadRequest: it cannot be written.
     """
     with refusing(f"{PAGE} cannot be written"):
-        return write_file(PAGE, page(record).encode())
+        return write_file(PAGE, page(record, history()).encode())
 
 
-def page(record: Record) -> str:
-    """Markdown: a list of figures for each group; bits are in the record alone."""
-    groups: dict[str, list[str]] = {}
-    for entry in record.values():
+def history() -> list[Record]:
+    """The records of earlier commits, the oldest first; none without git."""
+    try:
+        commits = git("log", "--reverse", "--format=%H", "--", FILE.name).splitlines()
+        return [read_record(git("show", f"{commit}:{FILE.name}")) for commit in commits]
+    except (OSError, subprocess.CalledProcessError, BadRequest):
+        return []
+
+
+def page(record: Record, earlier: Sequence[Record]) -> str:
+    """Markdown: a list for each group; figures whose names begin alike share a line."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for key, entry in record.items():
         if not isinstance(entry.value, str):
-            goal = "" if entry.goal is None else f", goal {shown(entry.goal)}"
-            direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
-            value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
-            lines = groups.setdefault(entry.group, [])
-            lines.append(f"- {entry.figure}: **{value}**{goal}")
-    parts = [f"\n## {group.capitalize()}\n\n" + "\n".join(own) for group, own in groups.items()]
-    return "\n".join([_HEAD, *parts]) + "\n"
+            values = [each[key].value for each in (*earlier, record) if key in each]
+            colon = ": " in entry.figure
+            end = entry.figure.rfind(", " if ", " in entry.figure else ": ") if colon else None
+            head, own = entry.figure[:end], entry.figure[end:].lstrip(",: ") if colon else ""
+            heads = groups.setdefault(entry.group, {})
+            heads.setdefault(head, []).append(f"{own} {_figure(entry, values)}".strip())
+    lines = [_HEAD]
+    for group, heads in groups.items():
+        lines.append(f"\n## {group.capitalize()}\n")
+        lines += [f"- {head}: {'; '.join(figures)}" for head, figures in heads.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _figure(entry: Entry, values: Sequence[Value]) -> str:
+    goal = "" if entry.goal is None else f", goal {shown(entry.goal)}"
+    direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
+    value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
+    return f"**{value}**{goal} {spark(values)}"
 
 
 def shown(value: Value) -> str:
@@ -227,3 +268,14 @@ def shown(value: Value) -> str:
     if value is None:
         return "not yet"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def spark(values: Sequence[Value]) -> str:
+    """A small plot of the values that differ from the one before; empty for words."""
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    numbers = [x for i, x in enumerate(numbers) if i == 0 or x != numbers[i - 1]]
+    if not numbers:
+        return ""
+    low, high = min(numbers), max(numbers)
+    span = (high - low) or 1.0
+    return "".join(_BARS[round((len(_BARS) - 1) * (x - low) / span)] for x in numbers)

@@ -6,8 +6,11 @@ import ast
 import io
 import json
 import tokenize
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from saltus.bench.score.figures import Figure
 from saltus.bench.score.record import ROOT, git
@@ -18,28 +21,46 @@ _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
            tokenize.ENDMARKER}  # fmt: skip
 
 
+class Size(NamedTuple):
+    """Size of a file or a folder; imports, docstrings and comments are no tokens of code."""
+
+    files: int
+    lines: int
+    tokens: int
+
+
 def measure() -> Iterator[Figure]:
     """All figures of the group."""
-    sizes = defaultdict[str, Counter[str]](Counter)
-    for name in git("ls-files", "*.py").splitlines():
-        path, folder = ROOT / name, name.partition("/")[0]
-        if path.is_file():
-            size = size_of(path.read_text(encoding="utf-8"))
-            for place in {folder, "tests" if folder == "tests" else "outside tests"}:
-                sizes[place].update(size)
-    for place in ("outside tests", "tests"):
-        for what, count in sizes.pop(place).items():
-            yield Figure(f"{place}: {what}", "", count, tolerance=GROWTH)
-    for folder, size in sorted(sizes.items()):
-        yield Figure(f"{folder}: tokens", "", size["tokens"], "shown")
+    sizes = sizes_by_folder()
+    outside = [size for folder, size in sizes.items() if folder != "tests"]
+    for name, size in (
+        ("outside tests", Size(*np.sum(outside, axis=0).tolist())), ("tests", sizes["tests"])
+    ):  # fmt: skip
+        for what, count in size._asdict().items():
+            yield Figure(f"{name}: {what}", "", count, tolerance=GROWTH)
+    for folder, size in sizes.items():
+        if folder != "tests":
+            yield Figure(f"{folder}: tokens", "", size.tokens, "shown")
     if TEST_PHASES.is_file():
         for name, phase in json.loads(TEST_PHASES.read_text())["phases"].items():
             words = name.replace("_", " ")
             yield Figure(f"make test: {words}", "s", phase["wall_s"], "shown")
 
 
-def size_of(text: str) -> dict[str, int]:
-    """Size of one file; imports, docstrings and comments are no tokens of code."""
+def sizes_by_folder() -> dict[str, Size]:
+    """Python that git tracks, by top folder, in the working tree."""
+    sums: defaultdict[str, list[Size]] = defaultdict(list)
+    for name in git("ls-files", "*.py", "*.pyi").splitlines():
+        path = ROOT / name
+        if path.is_file() and path.suffix == ".py":
+            sums[name.partition("/")[0]].append(size_of(path.read_text(encoding="utf-8")))
+    return {
+        folder: Size(*np.sum(sizes, axis=0).tolist()) for folder, sizes in sorted(sums.items())
+    }  # fmt: skip
+
+
+def size_of(text: str) -> Size:
+    """Size of one file."""
     passed_over: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -52,4 +73,4 @@ def size_of(text: str) -> dict[str, int]:
         token.type not in _LAYOUT and token.start[0] not in passed_over
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
     )
-    return {"files": 1, "lines": len(text.splitlines()), "tokens": tokens}
+    return Size(1, len(text.splitlines()), tokens)

@@ -6,30 +6,21 @@ import pytest
 
 from saltus.bench.score import record as record_module
 from saltus.bench.score.figures import Figure
-from saltus.bench.score.record import (
-    BETTER,
-    NEW,
-    SAME,
-    UNJUDGED,
-    WORSE,
-    Entry,
-    Judgement,
-    judge,
-    page,
-)
+from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page, spark
 from saltus.bench.score.size import size_of
 
 HERE = "this computer"
 
 
 def entry(value, better="lower", environment="", goal=None):
-    return Entry("cost", "tick", "us", better, 0.1, 0.0, value, goal, environment=environment)
+    return Entry("cost", "tick", "us", better, 0.1, 0.0, value, "abc", "2026-01-01", goal,
+                 environment=environment)  # fmt: skip
 
 
 def verdict(now, before, better="lower", exact=False, environment="", margin=0.0):
     figure = Figure("tick", "us", now, better, 0.1, margin, exact, group="cost")
     recorded = None if before is None else entry(before, better, environment)
-    return judge(figure, recorded, HERE)
+    return judge(figure, recorded, HERE).verdict
 
 
 @pytest.mark.parametrize("now, before, better, expected", [
@@ -68,24 +59,24 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
     }
     figures = [Figure(name, "us", value, "lower", 0.1, group="cost") for name, value in now.items()]
     figures[1] = figures[1]._replace(better="shown")  # beside other load
-    beside = [(each, record.get((each.group, each.name))) for each in figures]
-    judgements = [Judgement(*each, judge(*each, HERE)) for each in beside]
+    judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
     assert written == ["cost: gone", "cost: tick", "cost: bits", "cost: rate"]
-    again = record_module.read_record()
+    again = record_module.read_record(file.read_text())
     assert {name: each.value for (_, name), each in again.items()} == now | {"solve": 5.0}
     assert again["cost", "tick"].goal == 40.0 and again["cost", "rate"].goal is None
 
 
-def test_the_page_has_a_list_for_each_group():
-    record = {("cost", "tick"): entry(100.0, goal=50.0), ("size", "lines"): entry(7, "shown"),
-              ("cost", "bits"): entry("abc")}  # fmt: skip
-    record["size", "lines"] = record["size", "lines"]._replace(group="size", figure="lines")
-    text = page(record)
-    assert "## Cost\n\n- tick: **100 us ↓**, goal 50\n" in text
-    assert "## Size\n\n- lines: **7 us**\n" in text and "abc" not in text
+def test_the_page_has_a_list_for_each_group_with_the_history_of_each_figure():
+    before, now = {("cost", "tick"): entry(200.0)}, {("cost", "tick"): entry(100.0, goal=50.0)}
+    names = ("tick: a", "tick: a, b", "tick: a, c")
+    now |= {("cost", name): entry(1.0)._replace(figure=name) for name in names}
+    text = page(now, [before])
+    assert "## Cost" in text and "- tick: **100 us ↓**, goal 50 █▁; a **1 us ↓** ▁\n" in text
+    assert "- tick: a: b **1 us ↓** ▁; c **1 us ↓** ▁\n" in text
+    assert spark(["a"]) == "" and spark([1.0, 1.0]) == "▁"
 
 
 def test_docstrings_imports_and_comments_are_no_code():
     text = '"""Doc."""\nimport os\n\n\ndef f() -> int:\n    """Doc."""\n    return 1  # one\n'
-    assert size_of(text) == {"files": 1, "lines": 7, "tokens": 9}
+    assert size_of(text) == (1, 7, 9)
