@@ -52,7 +52,7 @@ LONGEST_BRIDGE = 0.02
 """For so long without a reading the dynamics go on under the last torques; after that the
 velocities stay [s]."""
 SETTLING_TIME = 0.008
-"""After holding firmly for so long a foot counts in the search for jumps, and one must [s]."""
+"""After holding firmly for so long a foot counts in the search for jumps [s]."""
 SLOWEST_IMPACT = 0.05
 """A foot that comes down more slowly makes no impact [m/s]."""
 
@@ -183,8 +183,6 @@ def before_prediction(
     share = _sound_legs(m)
     held = m.contact[HELD]
     trust = m.contact[TRUST] * share * np.minimum(1.0, held / SETTLING_TIME)
-    if held.max() < SETTLING_TIME:
-        trust[:] = 0.0
     for i in range(4):
         if m.past.sound[rows.FORCE_SENSOR + i]:
             force = row[rows.FORCE + i] - m.contact[OFFSET, i]

@@ -8,7 +8,8 @@ force in either mode then corrects it (thesis 7.2 asks for both).
 
 A push can change the base velocity between two samples of the accelerometer. No inertial sensor
 sees it; the feet that stand all contradict the velocity by the same vector. For a while they slip
-before they hold, those with little load the longest.
+before they hold, those with little load the longest. A foot that contradicts the state alone slips,
+unless it does not brake the base.
 """
 
 from __future__ import annotations
@@ -63,8 +64,10 @@ WITNESS_TRUST = 0.3
 LEAST_SHARE = 0.02
 JUMP_SCATTER, JUMP_PERSISTENCE, JUMP_NOISE = 0.3, 0.001, 10.0
 """As of the kinematic filters, `estimator.contacts`; the noise is horizontal."""
-ONE_FOOT, ONE_PERSISTENCE = 0.9, 0.003
-"""Trust and persistence [s] of a foot that tells a jump alone."""
+FIRM_TIME = 0.03
+"""Of feet that agree on a jump one must have held firmly for so long [s]."""
+ONE_FOOT, ONE_SPEED, ONE_PERSISTENCE = 0.9, 0.3, 0.003
+"""Trust, residual [m/s] and persistence [s] from which a foot tells a jump alone."""
 SLIDE_TIME = 0.01
 """Time in which a foot that slides gets slower [s]."""
 JUMP_SIDEWAYS = 0.2
@@ -237,7 +240,8 @@ def watch_for_jump(
     mean = _level_mean(residuals, trust)
     alone = _tells_alone(m, R, mean, trust.sum(), dt)
     least, persistence = (ONE_FOOT, ONE_PERSISTENCE) if alone else (TWO_FEET, JUMP_PERSISTENCE)
-    agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER, least)
+    agree = alone or m.contact[HELD].max() >= FIRM_TIME
+    agree = agree and feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER, least)
     if agree:  # also along the ground: at a take-off all feet spring back
         level = residuals.copy()
         level[:, UP] = 0.0
@@ -267,11 +271,14 @@ def _tells_alone(m: Memory, R: Array, mean: Array, trust: float, dt: float) -> b
     If the base was pushed, the residual grows while the foot comes to rest, and the legs resist.
     mean (3): of the residuals, horizontal, world axes [m/s]; trust: of all feet; R of the base.
     """
+    if trust < ONE_FOOT:
+        m.jump[5] = 0.0
+        return False
     size = np.sqrt((mean * mean).sum())
     before = m.jump[5] if m.jump[5] > 0.0 else size
     m.jump[5] = before + (size - before) * min(1.0, dt / SLIDE_TIME)
     resisted = m.past.sound[ACCELEROMETER] and (R @ m.force) @ mean < 0.0
-    return trust < TWO_FEET and size >= before and resisted
+    return trust < TWO_FEET and size >= max(before, ONE_SPEED) and resisted
 
 
 @njit(cache=True)
