@@ -278,7 +278,7 @@ def _tells_alone(m: Memory, R: Array, mean: Array, trust: float, dt: float) -> b
     before = m.jump[5] if m.jump[5] > 0.0 else size
     m.jump[5] = before + (size - before) * min(1.0, dt / SLIDE_TIME)
     resisted = m.past.sound[ACCELEROMETER] and (R @ m.force) @ mean < 0.0
-    return trust < TWO_FEET and size >= max(before, ONE_SPEED) and resisted
+    return bool(trust < TWO_FEET and size >= max(before, ONE_SPEED) and resisted)
 
 
 @njit(cache=True)
