@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, parallel_config
 from saltus.common.errors import interrupted, postponed_interrupt
 from saltus.common.processes import cores
 from saltus.launch.launcher import launch
-from saltus.launch.lock_step import LockStep, Tick
+from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder
 from saltus.metrics.run import DRIVING_MEASURES, MOTION_MEASURES
 from saltus.sweep.trials import Row, Trial
@@ -79,11 +79,11 @@ def attempt(run: Any, trial: Trial) -> Finished | Broken:
         return Broken(trial.key, f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 
-def run_paused(trial: Trial, also: Callable[[Tick], None] = lambda _: None) -> Finished:
-    """Run one trial in lock step, in this process; `also` takes each tick."""
+def run_paused(trial: Trial) -> Finished:
+    """Run one trial in lock step, in this process."""
     with postponed_interrupt() as check_interrupt:
         run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
-        metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick), also(tick)))
+        metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick)))
     trace = recorder.trace(run.solve_ms)
     p50, p99 = np.percentile(run.solve_ms, (50.0, 99.0)).tolist()
     row = _row(

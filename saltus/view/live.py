@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.bus import Bus, Subscriber
+from runtime.messages import (
+    GroundTruth,
+    StateEstimate,
+)
 from saltus.common.heading import motion_in_heading
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.recorded import WATCHED, Instant
@@ -33,6 +37,9 @@ def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
     return Measures(now, 1e3 * solve, 1e3 * age, forward, asked, yaw_rate, turn)
 
 
+PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick
+
+
 class LiveFeed:
     """Takes the newest messages of a launch; passes over all others.
 
@@ -54,7 +61,21 @@ class LiveFeed:
                 return None
             self._subscribers = {n: self._bus.subscriber(t) for n, t in WATCHED.items()}
         before = self._instant.time
-        changes = {name: self._axes.to_local(message) for name, each in self._subscribers.items()
-                   if (message := each.newest()) is not None}  # fmt: skip
+        messages = {name: each.newest() for name, each in self._subscribers.items()
+                    if name not in PAIRED}  # fmt: skip
+        truths, estimates = (self._subscribers[name].all() for name in PAIRED)
+        messages |= _pair(truths, estimates)
+        seen = self._axes.to_local
+        changes = {name: seen(message) for name, message in messages.items() if message is not None}
         self._instant = self._instant._replace(**changes)
         return self._instant if self._instant.time != before else None
+
+
+def _pair(truths: list[GroundTruth], estimates: list[StateEstimate]) -> dict[str, Any]:
+    """The newest truth and the estimate of its tick; without such a pair the newest of each."""
+    by_tick = {estimate.tick: estimate for estimate in estimates}
+    for truth in reversed(truths):
+        if truth.tick in by_tick:
+            return {"truth": truth, "estimate": by_tick[truth.tick]}
+    newest = (each[-1] if each else None for each in (truths, estimates))
+    return dict(zip(PAIRED, newest, strict=True))
