@@ -31,7 +31,7 @@ LAST_WORDS_S = 0.1  # in which the last command may leave
 
 def drive(
     device: Device, publish: Publish, over: Callable[[], bool],
-    show: Callable[[Command | None], None],
+    show: Callable[[Command | None], None] = lambda command: None,
 ) -> Pacer:  # fmt: skip
     """Publish the device's commands until it is over, or nothing can come any more.
 
