@@ -52,6 +52,7 @@ class EarsOpen(UdpLink):
         values = {
             "link.robot_address": "127.0.0.1", "link.robot_port": self.local[1],
             "link.local_port": 0, "black_box.folder": self.folder.name,
+            "connect_timeout_s": 60,  # the first answer may have to be compiled
         }  # fmt: skip
         return [x for k, v in values.items() for x in ("--set", f"hardware.{k}={v}")]
 
