@@ -28,8 +28,6 @@ LARGEST_OFFSET = 20.0
 """A force beyond this is no zero of a sensor [N]."""
 JUMP_GATE = 2.5
 """Standard deviations of the mean stance-foot velocity that tell a jump."""
-TWO_FEET = 1.5
-"""Trust of the feet that must agree on a jump."""
 JUMP_SPEED = 0.15
 """Smallest jump of the base velocity looked for [m/s]."""
 JUMP_WINDOW = 0.030
@@ -138,17 +136,16 @@ def stand(
 
 @njit(cache=True)
 def feet_agree_on_jump(
-    residuals: Array, trust: Array, velocity_variance: float, foot_noise: float, most: float,
-    least: float = TWO_FEET,
-) -> bool:  # fmt: skip
+    residuals: Array, trust: Array, velocity_variance: float, foot_noise: float, most: float
+) -> bool:
     """Whether the stance feet agree on a jump of the base velocity.
 
     residuals (4, 3) = foot-measured minus predicted base velocity [m/s], trust (4),
-    velocity_variance [m2/s2] of the prediction, one axis; foot_noise of a foot [m/s]. It needs a
-    total trust of `least`, a mean beyond the gate, and a scatter of at most `most` times that mean.
+    velocity_variance [m2/s2] of the prediction, one axis; foot_noise of a foot [m/s]. It needs two
+    feet (total trust of 1.5), a mean beyond the gate, and a scatter of `most` times that mean.
     """
     total = trust.sum()
-    if total < least:
+    if total < 1.5:
         return False
     mean = np.zeros(3)
     for i in range(4):

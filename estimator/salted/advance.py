@@ -53,6 +53,8 @@ LONGEST_BRIDGE = 0.02
 velocities stay [s]."""
 SETTLING_TIME = 0.008
 """After holding firmly for so long a foot counts in the search for jumps [s]."""
+FIRM_TIME = 0.03
+"""One foot at least must have held firmly for so long [s]."""
 SLOWEST_IMPACT = 0.05
 """A foot that comes down more slowly makes no impact [m/s]."""
 
@@ -183,6 +185,8 @@ def before_prediction(
     share = _sound_legs(m)
     held = m.contact[HELD]
     trust = m.contact[TRUST] * share * np.minimum(1.0, held / SETTLING_TIME)
+    if held.max() < FIRM_TIME:
+        trust[:] = 0.0
     for i in range(4):
         if m.past.sound[rows.FORCE_SENSOR + i]:
             force = row[rows.FORCE + i] - m.contact[OFFSET, i]

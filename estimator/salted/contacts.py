@@ -8,8 +8,7 @@ force in either mode then corrects it (thesis 7.2 asks for both).
 
 A push can change the base velocity between two samples of the accelerometer. No inertial sensor
 sees it; the feet that stand all contradict the velocity by the same vector. For a while they slip
-before they hold, those with little load the longest. A foot that contradicts the state alone slips,
-unless it does not brake the base.
+before they hold, those with little load the longest.
 """
 
 from __future__ import annotations
@@ -20,15 +19,13 @@ import numpy as np
 from numba import njit
 
 from estimator.contacts import (
-    LEAST_TRUST,
-    TWO_FEET,
     contact_probability,
     feet_agree_on_jump,
     jump_is_open,
     learn_offset,
 )
 from estimator.options import SaltedOptions
-from estimator.rows import ACCELEROMETER, FORCE_SENSOR
+from estimator.rows import FORCE_SENSOR
 from estimator.salted.memory import (
     AGE,
     CROSSED,
@@ -64,12 +61,6 @@ WITNESS_TRUST = 0.3
 LEAST_SHARE = 0.02
 JUMP_SCATTER, JUMP_PERSISTENCE, JUMP_NOISE = 0.3, 0.001, 10.0
 """As of the kinematic filters, `estimator.contacts`; the noise is horizontal."""
-FIRM_TIME = 0.03
-"""Of feet that agree on a jump one must have held firmly for so long [s]."""
-ONE_FOOT, ONE_SPEED, ONE_PERSISTENCE = 0.9, 0.3, 0.003
-"""Trust, residual [m/s] and persistence [s] from which a foot tells a jump alone."""
-SLIDE_TIME = 0.01
-"""Time in which a foot that slides gets slower [s]."""
 JUMP_SIDEWAYS = 0.2
 """Share of that noise across the jump's direction."""
 JUMP_SELECTION = 0.3
@@ -237,23 +228,18 @@ def watch_for_jump(
     block = m.P[VELOCITY : VELOCITY + 3, VELOCITY : VELOCITY + 3]
     variance = max(block[0, 0], block[1, 1], block[2, 2])
     noise = parameters.foot_velocity_noise
-    mean = _level_mean(residuals, trust)
-    alone = _tells_alone(m, R, mean, trust.sum(), dt)
-    least, persistence = (ONE_FOOT, ONE_PERSISTENCE) if alone else (TWO_FEET, JUMP_PERSISTENCE)
-    agree = alone or m.contact[HELD].max() >= FIRM_TIME
-    agree = agree and feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER, least)
+    agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER)
     if agree:  # also along the ground: at a take-off all feet spring back
         level = residuals.copy()
         level[:, UP] = 0.0
-        agree = feet_agree_on_jump(level, trust, variance, noise, JUMP_SCATTER, least)
-    is_open = jump_is_open(m.jump, agree, dt, persistence)
+        agree = feet_agree_on_jump(level, trust, variance, noise, JUMP_SCATTER)
+    is_open = jump_is_open(m.jump, agree, dt, JUMP_PERSISTENCE)
     if not is_open or m.contact[AGE].max() < 0.0:
         m.jump[1] = 0.0
         return False
     if agree:
-        size = np.sqrt((mean * mean).sum())
-        m.jump[2:5] = mean / size if size > SMALLEST_JUMP else mean
-    along = m.jump[2:5] @ R
+        m.jump[2:] = _direction(residuals, trust)
+    along = m.jump[2:] @ R
     across = np.eye(3) - np.outer(R[2], R[2])
     sideways = JUMP_SIDEWAYS**2
     block += (
@@ -264,30 +250,13 @@ def watch_for_jump(
 
 
 @njit(cache=True)
-def _tells_alone(m: Memory, R: Array, mean: Array, trust: float, dt: float) -> bool:
-    """Whether the foot that holds need not slide for its residual, so that the state may be wrong.
-
-    A foot that slides brakes: its friction accelerates the base along its residual, and both fade.
-    If the base was pushed, the residual grows while the foot comes to rest, and the legs resist.
-    mean (3): of the residuals, horizontal, world axes [m/s]; trust: of all feet; R of the base.
-    """
-    if trust < ONE_FOOT:
-        m.jump[5] = 0.0
-        return False
-    size = np.sqrt((mean * mean).sum())
-    before = m.jump[5] if m.jump[5] > 0.0 else size
-    m.jump[5] = before + (size - before) * min(1.0, dt / SLIDE_TIME)
-    resisted = m.past.sound[ACCELEROMETER] and (R @ m.force) @ mean < 0.0
-    return bool(trust < TWO_FEET and size >= max(before, ONE_SPEED) and resisted)
-
-
-@njit(cache=True)
-def _level_mean(residuals: Array, trust: Array) -> Array:
-    """Mean (3) of the feet's residuals, horizontal, world axes [m/s]; zero without a foot."""
-    mean, total = np.zeros(3), max(trust.sum(), LEAST_TRUST)
+def _direction(residuals: Array, trust: Array) -> Array:
+    """Horizontal unit vector (3) of the feet's mean residual, world axes; zero without one."""
+    mean = np.zeros(3)
     for i in range(4):
-        mean[:2] += trust[i] / total * residuals[i, :2]
-    return mean
+        mean[:2] += trust[i] * residuals[i, :2]
+    size = np.sqrt((mean * mean).sum())
+    return mean / size if size > SMALLEST_JUMP else mean
 
 
 @njit(cache=True)

@@ -60,8 +60,8 @@ class Memory(record.Memory, Protocol):
     force: Array
     """(3) last sound specific force, base axes [m/s2]."""
     jump: Array
-    """(6) how long the feet have agreed on a jump, what is left of its window [s], the jump's
-    direction in the world, and the size of their residual lately [m/s]."""
+    """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
+    direction in the world."""
     ground: Array
     """(2, 4) of the plane n x = c of the ground at each foot: c [m]; its variance [m2], 0 where the
     ground is known."""
@@ -73,7 +73,7 @@ class Memory(record.Memory, Protocol):
 
 _TYPE = memory_type(
     without=(), seen=(), q=(19,), v=(18,), bias=(9,), previous=(3,), P=(SIZE, SIZE),
-    contact=(6, 4), torque=(12,), force=(3,), jump=(6,), ground=(2, 4), normal=(4, 3),
+    contact=(6, 4), torque=(12,), force=(3,), jump=(5,), ground=(2, 4), normal=(4, 3),
     footprint=(4, 3),
 )  # fmt: skip
 

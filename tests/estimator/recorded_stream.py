@@ -1,6 +1,7 @@
 """A short trot of the simulated A1 with its sensors' noise, recorded once a test run."""
 
 import functools
+import logging
 
 import numpy as np
 
@@ -15,6 +16,7 @@ SETTINGS = ["planner=convex_mpc", "estimator=leg_odometry", "perturbations=[]", 
 @functools.cache
 def recorded_trot(noise):
     """What the sensors said, and the truth, at 1 kHz; `noise` is the factor on their errors."""
+    logging.getLogger("controller").addHandler(logging.NullHandler())
     settings = [*SETTINGS, f"simulation.sensors.noise={noise}"]
     run = LockStep(load_launch("trot", settings, duration=SECONDS))
     times, rows, truths = [], [], []

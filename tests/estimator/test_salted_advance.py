@@ -105,19 +105,3 @@ def test_feet_that_have_lost_their_load_tell_of_no_jump(force, jumps):
     row[rows.POSITION : rows.VELOCITY], row[rows.FORCE :] = m.q[7:], force
     m.v[0] = 1.0
     assert before_prediction(m, LEGS, row, TICK, PARAMETERS)[0] == jumps
-
-
-@pytest.mark.parametrize(
-    "growth, drag, jumps", [(5.0, -2.0, True), (5.0, 2.0, False), (-5.0, -2.0, False)]
-)
-def test_one_foot_tells_a_push_unless_it_slides(growth, drag, jumps):
-    """A foot that slides drags the base along its residual [m/s2], which fades [m/s2]."""
-    m, row = new_memory(RECORD)[0], np.zeros(rows.ROW)
-    m.P[:] = 1e-4 * np.eye(len(m.P))
-    m.contact[AGE], m.contact[TRUST, 0], m.contact[HELD, 0] = 0.3, 1.0, 0.1
-    row[rows.POSITION : rows.VELOCITY], row[rows.FORCE] = m.q[7:], 60.0
-    row[rows.ACCELERATION : rows.POSITION] = -drag, 0.0, GRAVITY
-    for tick in range(10):
-        m.v[0] = 0.6 + growth * tick * TICK
-        jumping, _ = before_prediction(m, LEGS, row, TICK, PARAMETERS)
-    assert jumping == jumps

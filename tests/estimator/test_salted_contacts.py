@@ -25,7 +25,6 @@ from estimator.salted.contacts import (
 from estimator.salted.memory import (
     AGE,
     CROSSED,
-    HELD,
     OFFSET,
     PROBABILITY,
     SIZE,
@@ -141,7 +140,6 @@ def settled(tilt=0.1):
     m.q[3:7] = quaternion_from_rotation(exp3(np.array([0.0, tilt, 1.2])))
     m.P[:] = 1e-4 * np.eye(SIZE)
     m.contact[AGE] = 0.3
-    m.contact[HELD] = 0.1
     return m
 
 
