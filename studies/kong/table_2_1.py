@@ -55,7 +55,7 @@ TREES = 5  # B-RRT paths in figure 2.2
 
 @study("Kong, table 2.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: the methods. The thesis has 200 trials."""
+    """Rows: the methods; with ``options.full``, as many trials as in the thesis."""
     trials, seed = run_trials(options), options.seed
     gain = trials[1]["log_area_ratio"] - trials[2]["log_area_ratio"]
     places = np.array([ends(seed, trial) for trial in range(len(gain))])
