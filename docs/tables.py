@@ -6,21 +6,17 @@ anew; a test says when that is due.
 
 from __future__ import annotations
 
-import sys
 import typing
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent
-sys.path.insert(0, str(FOLDER.parent))  # the packages that the pages describe
-
-from runtime.checked import Message, layout  # noqa: E402
-from runtime.topics import BY_WATCHERS, COMMAND, RECORDED  # noqa: E402
-from saltus.configuration.keys import NO_UNIT, Key, keys_of, text_of  # noqa: E402
-from saltus.configuration.launch import LaunchConfig  # noqa: E402
-from saltus.configuration.options import fields_of, members_of  # noqa: E402
-from saltus.recording.fields import (  # noqa: E402
+from runtime.checked import Message, layout
+from runtime.topics import BY_WATCHERS, COMMAND, RECORDED
+from saltus.configuration.keys import NO_UNIT, Key, keys_of, text_of
+from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.options import fields_of, members_of
+from saltus.recording.fields import (
     COMMON,
     LOG_TIME,
     PARTS,
@@ -29,6 +25,7 @@ from saltus.recording.fields import (  # noqa: E402
     columns_of,
 )
 
+FOLDER = Path(__file__).resolve().parent
 KEYS_HEAD = """# Every key of a launch file
 
 A line has a key, its default, what is accepted with its unit, and what it is. A key without a
