@@ -52,7 +52,7 @@ def ask_peer(command: Sequence[str], threads: int) -> dict[str, Any]:
     """Versions of the peer, and the times of its iterations on so many threads, `ms`.
 
     Raises:
-        BadRequest: it fails, or says something else.
+        BadRequest: it fails, takes too long, or prints something else.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     with refusing(
