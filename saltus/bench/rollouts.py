@@ -90,7 +90,7 @@ def cpu_name() -> str:
 
 @contextmanager
 def backends() -> Iterator[Found]:
-    """Backends that this computer has, and why it lacks the others; on the CPU they use all cores."""
+    """Backends of this computer, and why it lacks others; on the CPU they use all cores."""
     with server_child(threads=cores()) as address:
         plain = msgspec.to_builtins(LaunchConfig())
         plain["hilqr"]["paused"]["threads"] = cores()
