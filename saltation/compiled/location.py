@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from saltation.arrays import Flags, Integers
-from saltation.compiled.calls import STEP, guard, put, rate
+from saltation.compiled.calls import STEP, guard, has_solution, put, rate
 from saltation.compiled.limits import (
     EPSILON,
     GRAZING,
@@ -34,6 +34,7 @@ from saltation.systems import Array
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off
+FIFTH = 0.82  # of a window: where the cubic is compared along a closed form
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
 SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be longer
 SHORT, WINDOW = 3.0, 12.0  # points of the resolution that a window spans, at first and at most
@@ -115,10 +116,11 @@ def look_around(s: CompiledSystem, mode, t, x, u, h, limits: Limits, g: Guards):
                 g.trend[e] = IS_CLEAR
             else:
                 look_closely(s, mode, e, t, x, u, h, limits, g)
+            was_ahead = g.largest[e] > 0.0 and not g.behind[e]  # since the mode was entered
             g.largest[e] = max(g.largest[e], abs(value))
             g.tolerance[e] = max(g.tolerance[e], limits.guard * g.largest[e])
-            inside = value < -g.tolerance[e] or (g.trend[e] == FALLS and value <= g.tolerance[e])
-            g.behind[e] = s.on_edge[e] and inside
+            on_it = g.trend[e] == FALLS and value <= g.tolerance[e] and not was_ahead
+            g.behind[e] = s.on_edge[e] and (value < -g.tolerance[e] or on_it)
 
 
 class Height(NamedTuple):
@@ -196,7 +198,7 @@ def _first_root(s: CompiledSystem, g: Height, p: Piece, value, tolerance, spacin
 
     The last is the height whose sign was found: without the power, where that was far behind.
     """
-    x, u, C, state = p.start, p.input, p.C, p.look
+    x, u, C, state, closed = p.start, p.input, p.C, p.look, has_solution(s, g.mode)
     windows = max(1, int(np.ceil(high / (WINDOW * spacing))))
     # Looked at are parts k to k + 1 of ``parts``: windows, each halved ``level`` times.
     base = 0
@@ -224,10 +226,13 @@ def _first_root(s: CompiledSystem, g: Height, p: Piece, value, tolerance, spacin
             at = low + turn * (end - low)
             value = look_height(s, g, p, x, u, C, state, at)
             off = max(off, abs(value - depth))
+        if closed:  # no integrator has found how fast it changes: it may turn between all samples
+            value = look_height(s, g, p, x, u, C, state, low + FIFTH * (end - low))
+            off = max(off, abs(value - _cubic(v, FIFTH)))
         lowest, peak = _extent(v, below)
         smooth, resolved = off <= SMOOTH * lowest, off <= RESOLVED * peak or level == LAST_LEVEL
         coarse = level < base and not smooth
-        if coarse or (not resolved and (below < 4 or lowest - off <= 0.0)):
+        if coarse or (not resolved and (closed or below < 4 or lowest - off <= 0.0)):
             level, parts, k = level + 1, 2 * parts, 2 * k
             continue
         if turn >= 0.0 and depth - off <= tolerance / max(low, FIRST * end) ** g.power:
@@ -282,6 +287,15 @@ def _extent(v, below):
     for i in range(1, min(below, 4)):
         lowest = min(lowest, v[i])
     return lowest, peak
+
+
+@inlined_kernel
+def _cubic(v, y):
+    """Value of the cubic through four samples at a place of their window, in [0, 1]."""
+    x1, x2 = FIRST, SECOND
+    ab, bc, cd = (v[1] - v[0]) / x1, (v[2] - v[1]) / (x2 - x1), (v[3] - v[2]) / (1.0 - x2)
+    abc, bcd = (bc - ab) / x2, (cd - bc) / (1.0 - x1)
+    return v[0] + y * (ab + (y - x1) * (abc + (y - x2) * (bcd - abc)))
 
 
 @kernel

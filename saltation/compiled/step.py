@@ -115,7 +115,7 @@ def fired_at_once(s: CompiledSystem, mode, t, h, g: Guards):
         if s.source[e] == mode and not s.rest[e] and g.trend[e] != IS_CLEAR:
             if g.trend[e] == BROKEN:
                 return -2 - e
-            if s.on_edge[e]:
+            if g.behind[e]:
                 continue
             soon = -2.0 * time_tolerance(t, h) * g.rate[e]
             if g.value[e] < -g.tolerance[e] or (g.trend[e] == FALLS and g.value[e] <= soon):
