@@ -315,6 +315,7 @@ def note(s: CompiledSystem, c: Course, edge, other, knot, until, log: Log):
     for e in (edge, other):
         if e >= 0 and s.watch[e]:
             enter(log, knot, e, c.clock[TIME], x, x)
+            c.guards.behind[e] = True  # it falls on
             status = STOPPED if until[e] else status
     return status
 

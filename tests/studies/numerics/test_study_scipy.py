@@ -32,6 +32,9 @@ def test_random_systems_end_as_scipy_has_them():
         pytest.param(1, 1623, id="a pulse that deceives the error estimate"),
         pytest.param(0, 2010, id="a guard on edge that oscillates within the points of a step"),
         pytest.param(1, 3821, id="a guard that is met again just after its reset"),
+        pytest.param(0, 7621, id="a guard that oscillates between the samples of a closed form"),
+        pytest.param(0, 9288, id="the same, faster"),
+        pytest.param(0, 11579, id="a step that ends on a guard on edge"),
     ],
 )
 def test_systems_that_disagreed_once(seed, trial):
