@@ -233,6 +233,8 @@ def watch_for_jump(
         level = residuals.copy()
         level[:, UP] = 0.0
         agree = feet_agree_on_jump(level, trust, variance, noise, JUMP_SCATTER)
+        mean = trust @ residuals
+        agree = agree and abs(mean[UP]) < 0.7 * np.sqrt(mean[0] ** 2 + mean[1] ** 2)
     is_open = jump_is_open(m.jump, agree, dt, JUMP_PERSISTENCE)
     if not is_open or m.contact[AGE].max() < 0.0:
         m.jump[1] = 0.0
