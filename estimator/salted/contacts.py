@@ -63,6 +63,8 @@ JUMP_SCATTER, JUMP_PERSISTENCE, JUMP_NOISE = 0.3, 0.001, 10.0
 """As of the kinematic filters, `estimator.contacts`; the noise is horizontal."""
 JUMP_SIDEWAYS = 0.2
 """Share of that noise across the jump's direction."""
+STEEPEST_JUMP = 0.8
+"""A jump is along the ground: its part upwards is smaller than so much of that along it."""
 JUMP_SELECTION = 0.3
 """A foot that lags this far behind the best one is slipping [m/s]."""
 LOAD_NOISE = 15.0
@@ -189,9 +191,9 @@ def _expect_plane(m: Memory, feet: Array) -> None:
     nz = 1.0 / np.sqrt(1.0 + a * a + b * b)
     for i in range(4):
         height, variance = height_on(plane, feet[i, 0], feet[i, 1])
-        m.normal[i] = -a * nz, -b * nz, nz
-        m.ground[LEVEL, i] = nz * (height - a * feet[i, 0] - b * feet[i, 1])
-        m.ground[VARIANCE, i] = nz * nz * variance
+        m.normal[i] = 0.0, 0.0, 1.0
+        m.ground[LEVEL, i] = height
+        m.ground[VARIANCE, i] = variance
 
 
 @njit(cache=True)
@@ -229,10 +231,8 @@ def watch_for_jump(
     variance = max(block[0, 0], block[1, 1], block[2, 2])
     noise = parameters.foot_velocity_noise
     agree = feet_agree_on_jump(residuals, trust, variance, noise, JUMP_SCATTER)
-    if agree:  # also along the ground: at a take-off all feet spring back
-        level = residuals.copy()
-        level[:, UP] = 0.0
-        agree = feet_agree_on_jump(level, trust, variance, noise, JUMP_SCATTER)
+    x, y, z = trust @ residuals
+    agree &= abs(z) < STEEPEST_JUMP * np.hypot(x, y)  # at a take-off feet slide, and spring back
     is_open = jump_is_open(m.jump, agree, dt, JUMP_PERSISTENCE)
     if not is_open or m.contact[AGE].max() < 0.0:
         m.jump[1] = 0.0
