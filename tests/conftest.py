@@ -4,6 +4,7 @@
 """
 
 import gc
+import json
 import os
 import resource
 import shlex
@@ -71,6 +72,18 @@ def room_for():
     instead of ENOSPC; Python ignores the signal that goes with it).
     """
     return _room_for
+
+
+@pytest.fixture
+def printed(capsys):
+    """The object that a command prints on its last line."""
+    from saltus.cli.main import run
+
+    def take(*arguments, status=0):
+        assert run([*arguments, "--json"]) == status
+        return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    return take
 
 
 @pytest.fixture

@@ -14,6 +14,16 @@ def slopes(function, x, step=1e-6):
     return np.stack(columns, axis=-1).reshape((*np.shape(columns[0]), *x.shape))
 
 
+def moved(x, dx):
+    """The state (37,) that differs from x by dx (36,)."""
+    return np.concatenate(integrate(x[:19], x[19:], dx))
+
+
+def error(found, expected):
+    """Relative, by the norm."""
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
 def flow(dynamics, q, v, tau, contacts, t):
     """One midpoint step over a time of microseconds: error O(t^3)."""
     a, _ = dynamics.acceleration(q, v, tau, contacts)

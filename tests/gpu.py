@@ -12,7 +12,6 @@ import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -72,9 +71,6 @@ class Row(NamedTuple):
     def ratio(self):
         """Of Warp's time to MuJoCo's."""
         return self.ms / self.mujoco_ms if self.ms and self.mujoco_ms else None
-
-
-Part = Callable[[Extent], list[Row]]
 
 
 class Outcomes(Counter[str]):

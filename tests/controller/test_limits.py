@@ -10,11 +10,11 @@ from controller.planner_options import KeepOut, LimitOptions
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import bounds_of, outward_cap
 from robots.mujoco_model import load_mujoco
-from robots.state import integrate, mujoco_from_pinocchio
+from robots.state import mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
 from sim_bridge.motors import limited_torque
 from tests.a1 import A1
-from tests.differences import slopes
+from tests.differences import moved, slopes
 
 BAR = KeepOut((-0.2, -1.0, 0.3), (0.1, 0.2, 0.5))
 WALL = KeepOut((0.2, -2.0, 0.0), (0.25, 2.0, 1.0))
@@ -44,8 +44,8 @@ def test_derivatives_are_those_of_the_values(ground):
         assert np.array_equal(chosen, all_knots[some])
 
     def values(dx, du):
-        moved = [np.concatenate(integrate(x[:19], x[19:], dx)) for x in states]
-        found = limits.values(np.array(moved)[None], (inputs + du)[None])[0]
+        shifted = np.array([[moved(x, dx) for x in states]])
+        found = limits.values(shifted, (inputs + du)[None])[0]
         return np.where(np.isfinite(found), found, 0.0)
 
     by_state = slopes(lambda d: values(d, 0.0), np.zeros(36), 1e-7)

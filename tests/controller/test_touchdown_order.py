@@ -20,7 +20,7 @@ from robots.state import difference, integrate
 from robots.terrain import Box, make_ground
 from robots.touchdown import impact
 from tests.a1 import A1, feet_in_world
-from tests.differences import flow
+from tests.differences import flow, moved
 from tests.robots.test_contact_dynamics import foot_jacobian
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
@@ -122,7 +122,7 @@ def test_the_order_selects_the_derivative_of_simulated_touchdowns(dynamics, feet
         for other in pieces:
             furthest = max(furthest, np.abs(pieces[other] @ dx - slope).max() / scale)
         met.add(order)
-        x = np.concatenate(integrate(landing.after[:19], landing.after[19:], h * dx))
+        x = moved(landing.after, h * dx)
         assert arrival_order(dynamics, landing._replace(before=x)) == order
     assert met == set(pieces) and furthest > 0.05  # the wrong order is a wrong derivative
 
@@ -143,7 +143,7 @@ def test_of_two_feet_the_same_is_first_on_level_ground_and_on_a_slope(dynamics):
     slope, landing = make_ground((Box((0, 0, 1), (5, 5, 1), 0.7, 0.3),)), corner(dynamics, (0, 3))
     turn, met = slope.rotation[0], set()
     for dx in np.random.default_rng(2).normal(size=(24, 36)):
-        x = np.concatenate(integrate(landing.after[:19], landing.after[19:], 1e-3 * dx))
+        x = moved(landing.after, 1e-3 * dx)
         met.add(order := arrival_order(dynamics, landing._replace(before=x)))
         x[:3] = turn @ x[:3]
         x[3:7] = quaternion_product(quaternion_from_rotation(turn), x[3:7])

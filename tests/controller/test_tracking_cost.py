@@ -7,22 +7,19 @@ from numpy.testing import assert_allclose
 
 from controller.planner_options import CostOptions
 from controller.robot_model import expand_costs, input_weights, trajectory_costs
-from robots.state import integrate
-from tests.differences import slopes
+from tests.differences import moved, slopes
 from tests.sim_bridge.rollouts import motions
 
 STAND, OPTIONS = motions.STAND.copy(), CostOptions()
 Q = OPTIONS.state_weights()
 
 
-def shift(x, dx):
-    return np.concatenate(integrate(x[:19], x[19:], dx))
-
-
 def problem(seed, knots=3, size=0.3):
     rng = np.random.default_rng(seed)
-    states = np.array([shift(STAND, size * rng.normal(size=36)) for _ in range(knots + 1)])
-    reference = np.array([shift(STAND, size * rng.normal(size=36)) for _ in range(knots + 1)])
+    states, reference = (
+        np.array([moved(STAND, size * rng.normal(size=36)) for _ in range(knots + 1)])
+        for _ in range(2)
+    )
     inputs, wanted = rng.normal(size=(2, knots, 12))
     weights = rng.uniform(0.1, 1.0, (knots, 12))
     return states, inputs, reference, wanted, weights
@@ -40,10 +37,10 @@ def test_gradients_are_those_of_the_cost(seed):
     l_x, _, l_u, _ = expand_costs(states, inputs, reference, wanted, Q, 4.0 * Q, weights)
     rest = (reference, wanted, weights)
 
-    def moved(d):
-        return cost_of(np.array(list(map(shift, states, d))), inputs, *rest)
+    def cost(d):
+        return cost_of(np.array(list(map(moved, states, d))), inputs, *rest)
 
-    slope = slopes(moved, np.zeros((len(states), 36)))
+    slope = slopes(cost, np.zeros((len(states), 36)))
     assert (np.abs(slope - l_x) < 1e-5 * (1 + np.abs(l_x).max(axis=1, keepdims=True))).all()
     assert_allclose(slopes(lambda u: cost_of(states, u, *rest), inputs), l_u, atol=1e-6)
 

@@ -1,15 +1,14 @@
 """Links of README.md and docs/ lead somewhere, also on GitHub; generated pages are complete."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from saltus.cli.app import app
 from saltus.launch.plugins import load
 from studies.study import STUDIES
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 

@@ -1,12 +1,10 @@
 """The code of docs/suites.md: its suites parse, one of them runs, and its Python reads the rows."""
 
-import json
 import re
 from pathlib import Path
 
 from pytest import approx
 
-from saltus.cli import main
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import Group, keys_of, parse_suite
@@ -33,30 +31,29 @@ def test_conditions_are_named_as_on_the_page():
         assert f"*{condition.words}*" in text
 
 
-def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch, capsys):
+def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch, capsys, printed):
     monkeypatch.chdir(tmp_path)
     Path("first.yaml").write_text(SUITES[0])
     (command,) = re.findall(r"^saltus (perturb first.yaml .*)$", PAGE.read_text(), re.MULTILINE)
-    assert main.run([*command.split(), "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert len(printed["rows"]) == 4 and not any(row["fell"] for row in printed["rows"])
+    told = printed(*command.split())
+    assert len(told["rows"]) == 4 and not any(row["fell"] for row in told["rows"])
     pages = blocks(PAGE, "python")
     assert len(pages) == 2
     for code in pages:
         exec(compile(code, str(PAGE), "exec"), {})
     out = capsys.readouterr().out
-    all_trials = printed["pairs"][-1]
+    all_trials = told["pairs"][-1]
     assert (all_trials["planner"], all_trials["rival"], all_trials["trials"]) == (
         "hilqr", "convex_mpc", 2
     )  # fmt: skip
-    for entry in printed["summary"]:
+    for entry in told["summary"]:
         assert f"{entry['condition']} {entry['planner']} 1/1\n" in out
     assert "4 of 4 successful" in out
     side = float(re.findall(r"([\d.]+) m peak lateral deviation", out)[0])
-    assert side == approx(printed["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
+    assert side == approx(told["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
     documented = set(re.findall(r"`(\w+)`", PAGE.read_text().split("## What a row holds")[1]))
-    assert set(printed["rows"][0]) <= documented
-    assert set(printed["summary"][0]) - set(printed["rows"][0]) <= documented | {
+    assert set(told["rows"][0]) <= documented
+    assert set(told["summary"][0]) - set(told["rows"][0]) <= documented | {
         "magnitude", "mean_max_lateral_deviation_m", "largest_lateral_deviation_m"
     }  # fmt: skip
 

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections import Counter
-from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
@@ -14,8 +13,8 @@ from saltus.bench.catalogue import BENCHMARKS
 from saltus.cli.app import app
 from saltus.common.files import names_in
 from studies.study import STUDIES
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "thesis.md").read_text()
 LINES = [line for line in PAGE.splitlines() if line.startswith("- **")]
 LINE = re.compile(r"- \*\*(.+?)\*\*, (\w+)( \(.*?\))?(?:: (`.*`) → (`.*`))?")

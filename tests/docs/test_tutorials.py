@@ -1,7 +1,6 @@
 """The tutorials show the code of examples/, and it works."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,8 @@ from saltus.launch.lock_step import LockStep
 from saltus.launch.plugins import load
 from studies.study import StudyOptions
 from tests.docs.doc_code import blocks
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
 

@@ -35,6 +35,12 @@ def fresh(name):
     return (JUDGING | PLAIN)[name]()
 
 
+def check_estimate(estimate):
+    """Finite, with an attitude of unit length."""
+    assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
+    assert abs(np.linalg.norm(estimate.q[3:7]) - 1.0) < 1e-6
+
+
 def check_covariance(covariance):
     """Finite, symmetric and positive up to rounding."""
     assert np.isfinite(covariance).all()

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.estimator import LARGEST_GAP
 from hw_bridge.intake import LARGEST_DRIFT
-from tests.estimator.estimators import salted
+from tests.estimator.estimators import check_estimate, salted
 from tests.estimator.standing_robot import StandingRobot
 
 NAN = np.full(12, np.nan)
@@ -37,7 +37,7 @@ def feed(observer, readings):
     statuses = []
     for reading in readings:
         estimate = observer.update(reading)
-        assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
+        check_estimate(estimate)
         assert (estimate.tick, estimate.time) == (reading.tick, reading.time) or np.isnan(
             reading.time
         )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from estimator.rows import ROW
-from tests.estimator.estimators import JUDGING, PLAIN, check_covariance, fresh
+from tests.estimator.estimators import JUDGING, PLAIN, check_covariance, check_estimate, fresh
 from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Stream, sensor_row
 from tests.estimator.recorded_stream import recorded_trot
 from tests.estimator.synthetic_walk import KinematicRobot, Trot, real_noise
@@ -38,8 +38,7 @@ def follow(name, stream):
     times, errors, statuses = [], [], []
     for k in range(stream.index(BEGIN - LEAD), stream.index(BEGIN + DURATION + AFTER)):
         estimate = estimator.update(stream.reading(k))
-        assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
-        assert abs(estimate.q[3:7] @ estimate.q[3:7] - 1.0) < 1e-6
+        check_estimate(estimate)
         if k % 10 == 0:
             check_covariance(estimator.covariance)
             check_covariance(estimator.velocity_covariance)
@@ -190,8 +189,7 @@ def test_junk(name, story, lead):
         reading = Stream(np.array([stamp]), row[None], np.zeros((1, 37))).reading(0)
         estimate = estimator.update(reading)
         assert estimate.status in STATUSES
-        assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
-        assert abs(np.linalg.norm(estimate.q[3:7]) - 1.0) < 1e-6
+        check_estimate(estimate)
         assert ((estimate.contact >= 0.0) & (estimate.contact <= 1.0)).all()
         check_covariance(estimator.covariance)
         check_covariance(estimator.velocity_covariance)

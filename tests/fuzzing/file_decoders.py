@@ -129,15 +129,20 @@ def _recordings():
             for number, topic in enumerate((*TOPICS, *TOPICS)):
                 recorder.write(topic, encode(example(topic.message, 1)), 10**9 + number * 10**6)
         compressed = file.read_bytes()
+    return [compressed, uncompressed(TOPICS, 2)]
+
+
+def uncompressed(topics, count):
+    """A recording of so many messages of each topic, without compression."""
     out = io.BytesIO()
     writer = Writer(out, chunk_size=2000, compression=CompressionType.NONE)
     writer.start()
-    for topic in TOPICS:
+    for topic in topics:
         channel = writer.register_channel(topic.name, ENCODING, 0)
-        for number in range(2):
+        for number in range(count):
             writer.add_message(channel, number, encode(example(topic.message, 1)), number)
     writer.finish()
-    return [compressed, out.getvalue()]
+    return out.getvalue()
 
 
 def _read_recording(file):

@@ -11,6 +11,7 @@ from hw_bridge.wire.layout import POS_STOP
 from robots.robot import load_robot
 from tests.a1 import A1
 from tests.hw_bridge.rig import Rig, stand_command
+from tests.hw_bridge.test_motion import SPRAWLED
 
 S = RobotState
 IN_ORDER = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF]
@@ -146,8 +147,6 @@ TRACKERS = {
     "damp": (says(status="damp"), ""),
     "late": (STANDS, "41 ms"),
 }  # fmt: skip
-
-SPRAWLED = np.array([-0.7, 1.5, -1.3, 0.6, -0.9, -0.95, -0.6, 2.4, -1.6, 0.75, 1.9, -2.3])
 
 
 @pytest.mark.parametrize("name", TRACKERS)

@@ -101,16 +101,6 @@ def test_it_listens_on_one_address_and_never_on_all_by_itself(peers):
     wide.close()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"robot_address": "a1.local"}, {"robot_address": "auto"}, {"robot_address": "0.0.0.0"},
-     {"robot_address": "224.0.0.1"}, {"robot_port": 0}, {"robot_port": 65536},
-     {"local_address": "::1"}, {"local_port": -1}],
-)  # fmt: skip
-def test_options_that_cannot_be_are_refused_by_name(wrong):
-    assert next(iter(wrong)) in refusal(ValueError, LinkOptions, **wrong)
-
-
 def test_what_the_kernel_does_not_take_is_counted(peers):
     here, _ = peers
     assert not here.send(bytes(70_000)) and here.send(b"well")

@@ -21,7 +21,6 @@ from hw_bridge.state_machine import (
 )
 from hw_bridge.wire.low_command import SENT, Setpoints, damping, no_torque
 from tests.a1 import A1, stand_command
-from tests.refusals import refusal
 
 S = RobotState
 O = MotionOptions()  # noqa: E741
@@ -309,7 +308,3 @@ def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout
         assert same(legs.machine.step(legs.now + k * DT, *seen, None), damping(O.damping_kd))
     legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, np.ones(12), None)
     assert legs.machine.state is S.OFF
-
-
-def test_the_timeout_of_damping_is_beyond_its_stillness():
-    assert "damping_timeout_s" in refusal(ValueError, MotionOptions, damping_s=6.0)

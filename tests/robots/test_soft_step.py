@@ -12,9 +12,9 @@ from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import soft_contact_of
 from robots.soft_step import differentiate_step
-from robots.state import difference, integrate, mujoco_from_pinocchio, pinocchio_from_mujoco
+from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from tests.a1 import A1
-from tests.differences import slopes
+from tests.differences import error, moved, slopes
 
 # Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at
 # 1e-5), and MuJoCo's rounding over eps (1e-8 to 2e-7 at 1e-7).
@@ -81,16 +81,8 @@ class Physics:
         )
 
 
-def moved(x, dx):
-    return np.concatenate(integrate(x[:19], x[19:], dx))
-
-
 def minus(reference, x):
     return difference(reference[:19], reference[19:], x[:19], x[19:])
-
-
-def error(found, expected):
-    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
 STAND = np.concatenate([[0, 0, A1.stand_height - 0.003, 0, 0, 0, 1], A1.stand, np.zeros(18)])

@@ -5,15 +5,14 @@ import logging
 import sys
 import threading
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
 from runtime import background_log
 from runtime.background_log import log_in_background
 from saltus.common.processes import Child
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 10.0
 LOG = logging.getLogger("tests.background_log")
 

@@ -2,13 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.saltus.programs import python
+
 PROGRAM = """
 import json, os, resource, sys, tempfile, time
 from pathlib import Path
@@ -26,7 +24,8 @@ if own:
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(own))
     except PermissionError:
-        sys.exit("refused")
+        print("refused")
+        sys.exit()
 if limited:
     resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
     os.setuid(65534)  # nobody, who may keep a priority, but not raise it
@@ -44,14 +43,10 @@ with tempfile.TemporaryDirectory() as folder:
 
 def priorities(own, expected, limited):
     """Priority of a process that asks for `own`, and of its bus's threads; 0 is not real time."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(own), str(expected), str(int(limited))],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    if done.stderr.strip() == "refused":
+    said = python("-c", PROGRAM, own, expected, int(limited)).stdout
+    if said == "refused\n":
         pytest.skip(f"this system refuses SCHED_FIFO at priority {own}")
-    assert done.returncode == 0, done.stderr
-    return tuple(json.loads(done.stdout))
+    return json.loads(said)
 
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")

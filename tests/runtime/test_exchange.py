@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,8 @@ from runtime.exchange import Requester, Responder
 from runtime.key_files import CurveKeys
 from runtime.server_address import check_address, is_local
 from tests.refusals import refusal
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 20.0
 FOREVER_S = 10.0 * PATIENCE_S  # a wait that must end early
 FREE = "tcp://127.0.0.1:0"

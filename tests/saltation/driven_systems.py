@@ -57,6 +57,12 @@ def swing(t, x, u):
     return np.array([x[1], -x[0]])
 
 
+def swing_for(t, x, u, h):
+    """`swing` in closed form."""
+    c, s = np.cos(h), np.sin(h)
+    return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
+
+
 def stay(t, x, u):
     return x.copy()
 

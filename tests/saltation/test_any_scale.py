@@ -8,23 +8,17 @@ from numpy.testing import assert_allclose
 
 from saltation.simulation import simulate
 from saltation.systems import Mode, System, Transition
+from tests.saltation.driven_systems import SETTLE, bounce, height, lie
 
 TOLERANCE = 1e-7  # of states and times, in their units
 FIRST = 25  # events: the ball has 31 or 35, as rounding has it where they accumulate
 
 
-def rest(t, x, u):
-    return np.zeros(2)
-
-
 def bouncing_ball(L, T, M):
     """It comes to rest."""
     flight = Mode("flight", 2, 0, lambda t, x, u: np.array([x[1], -9.81 * L / T**2]))
-    edges = (
-        Transition(1, 1, lambda t, x, u: x[0], lambda t, x, u: x * [1.0, -0.5], name="impact"),
-        Transition(1, 2, lambda t, x, u: x[0], rest, name="settle", rest=True),
-    )
-    return System({1: flight, 2: Mode("rest", 2, 0, rest)}, edges), [L, 0.0], 3.0 * T, [L, L / T]
+    edges = Transition(1, 1, height, bounce, name="impact"), SETTLE
+    return System({1: flight, 2: Mode("rest", 2, 0, lie)}, edges), [L, 0.0], 3.0 * T, [L, L / T]
 
 
 def sliding_block(L, T, M):

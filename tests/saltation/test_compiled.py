@@ -20,7 +20,6 @@ from tests.saltation.compiled_functions import without_closed_forms
 from tests.saltation.driven_systems import fall, height
 
 NONE = np.zeros(0)
-REST = np.zeros(1)
 
 
 CASES = {
@@ -31,12 +30,15 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_batches_end_where_single_simulations_do(name):
+def test_batches_end_where_single_simulations_do_whatever_the_threads(name):
     system, mean, spread, duration = CASES[name]
     mode, u = min(system.modes), np.zeros(system.input_dim)
     states = np.random.default_rng(1).normal(mean, spread * np.ones(2), (40, 2))
     assert native_tables(system).reason == ""
     batch = simulate_batch(system, mode, states, duration, u)
+    shared = simulate_batch(system, mode, states, duration, u, threads=3)
+    assert_array_equal(shared.states, batch.states)
+    assert_array_equal(shared.modes, batch.modes)
     events = 0
     for b, x in enumerate(states):
         step = simulate_step(without_closed_forms(system), mode, x, duration, u)
@@ -45,14 +47,6 @@ def test_batches_end_where_single_simulations_do(name):
         assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
         events += len(step.events)
     assert events > 0
-
-
-def test_results_do_not_depend_on_threads():
-    states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
-    one = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST)
-    two = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST, threads=2)
-    assert_array_equal(one.states, two.states)
-    assert_array_equal(one.modes, two.modes)
 
 
 def falling_to(reset, flow=None, rising=2):

@@ -19,6 +19,7 @@ from saltation.systems import Mode, System
 from studies.numerics.scipy import simulate_ours
 from studies.numerics.scipy_problems import draw
 from tests.saltation.compiled_functions import without_closed_forms
+from tests.saltus.programs import python
 
 START = [1.0, 0.0]
 SPEED = 1.0
@@ -135,11 +136,8 @@ def test_functions_of_numba_are_compiled_as_ever(way, monkeypatch):
 
 
 def test_first_calls_compile_nothing(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST], capture_output=True, text=True,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-    )  # fmt: skip
-    assert done.stdout.split() == "2 (2,) (2, 2) 0".split(), done.stderr
+    done = python("-c", FIRST, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert done.stdout == "2 (2,) (2, 2) 0\n"
 
 
 def test_what_takes_long_is_compiled_meanwhile_by_another_process(way, monkeypatch, caplog):

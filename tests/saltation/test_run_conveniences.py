@@ -10,7 +10,7 @@ from pytest import approx
 import saltation as sa
 from tests.refusals import refusal
 from tests.saltation.compiled_functions import each_way
-from tests.saltation.driven_systems import fall, height, one_mode_ball, swing
+from tests.saltation.driven_systems import fall, height, one_mode_ball, swing, swing_for
 from tests.tables import yaml_table
 
 HIGH = np.array([1.0, 0.0])
@@ -60,12 +60,7 @@ def test_a_guard_on_edge_waits_for_the_next_fall(way):
 
 def test_a_guard_on_edge_that_is_positive_for_a_short_time():
     """The tip of a wave, for a 67th of a run of three periods that is one step in closed form."""
-
-    def solution(t, x, u, h):
-        c, s = np.cos(h), np.sin(h)
-        return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
-
-    mode = sa.Mode("swing", 2, 0, swing, flow_map=sa.FlowMap(solution))
+    mode = sa.Mode("swing", 2, 0, swing, flow_map=sa.FlowMap(swing_for))
     tip = sa.Transition.continuous(1, 2, lambda t, x, u: x[0] - 0.99, name="tip", on="edge")
     back = sa.Transition.continuous(2, 1, height, name="back", on="edge")
     run = sa.simulate(sa.System({1: mode, 2: mode}, [tip, back]), 1, [0.0, 1.0], 6 * np.pi)

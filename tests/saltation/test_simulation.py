@@ -20,7 +20,7 @@ from saltation.options import SimulationOptions
 from saltation.simulation import simulate, simulate_step
 from saltation.systems import FlowMap, Mode, System, Transition
 from tests.saltation.compiled_functions import each_way, without_closed_forms
-from tests.saltation.driven_systems import height, stay, swing
+from tests.saltation.driven_systems import height, stay, swing, swing_for
 from tests.saltation.rollouts import roll
 
 NONE, HIGH = np.zeros(0), np.array([1.0, 0.0])
@@ -42,12 +42,7 @@ def test_a_tie_goes_to_the_transition_given_first(scales):
 
 def test_a_shorter_longest_step_sees_more_turns():
     """Two dips within one closed-form step may be hidden: a step below a period shows them."""
-
-    def solution(t, x, u, h):
-        c, s = np.cos(h), np.sin(h)
-        return np.array([x[0] * c + x[1] * s, x[1] * c - x[0] * s])
-
-    mode = Mode("swing", 2, 0, swing, flow_map=FlowMap(solution))
+    mode = Mode("swing", 2, 0, swing, flow_map=FlowMap(swing_for))
     system = System({1: mode, 2: mode}, [Transition(1, 2, lambda t, x, u: 0.9 + x[0], stay)])
     options = SimulationOptions(max_step=1.0)
     step = simulate_step(system, 1, HIGH, 12.5, NONE, options=options)

@@ -1,13 +1,12 @@
 """What a command prints, and launches of a test's own."""
 
-import json
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from saltus.cli.main import run
 from saltus.doctor import checks
+from tests.saltus.short_walk import record_walk
 
 
 @pytest.fixture
@@ -30,12 +29,9 @@ def graphics():
         pytest.skip(reason)
 
 
-@pytest.fixture
-def printed(capsys):
-    """The object that a command prints."""
-
-    def take(*arguments, status=0):
-        assert run([*arguments, "--json"]) == status
-        return json.loads(capsys.readouterr().out.splitlines()[-1])
-
-    return take
+@pytest.fixture(scope="session")
+def walk(tmp_path_factory):
+    """The folder of a recorded walk, which no test changes."""
+    folder = tmp_path_factory.mktemp("walk")
+    record_walk(folder)
+    return folder

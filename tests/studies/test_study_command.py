@@ -1,8 +1,6 @@
 """``saltus study``: one JSON object or a table, pictures whole or not at all, clear refusals."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from studies import runner
 from studies import study as studies
 from studies.figures import COLOURS, figure
 from studies.study import STUDIES, Criterion, Study, StudyResult, find
+from tests.saltus.programs import python
 
 ROWS = [
     {"method": "xi", "cost": 12.34567, "converged": True, "multipliers": [[0.5, 0.25], [1.0, 0.0]]},
@@ -46,14 +45,13 @@ def tiny(monkeypatch, tmp_path):
     return made
 
 
-def test_shown_keys_may_have_headings(tiny, capsys):
+def test_shown_keys_may_have_headings(tiny, capsys, printed):
     rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
     tiny.result = StudyResult(rows, columns="method_name=method, long_key=log E_a")
     assert run(["study", "tiny"]) == 0
     out = capsys.readouterr().out
     assert "log E_a" in out and "1.235 " in out and "long" not in out and "2.5" not in out
-    assert run(["study", "tiny", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == rows
+    assert printed("study", "tiny")["rows"] == rows
 
 
 def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
@@ -76,11 +74,10 @@ def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
 
 
-def test_a_printed_number_and_the_difference_stand_behind_ours(tiny, capsys, monkeypatch):
+def test_a_printed_number_and_the_difference_stand_behind_ours(tiny, capsys, printed, monkeypatch):
     cases = [{"of": {"method": "xi"}, "cost": 12.0}]
     monkeypatch.setitem(runner.PRINTED, "tiny", cases)
-    assert run(["study", "tiny", "--json"]) == 0
-    first, second = json.loads(capsys.readouterr().out)["rows"]
+    first, second = printed("study", "tiny")["rows"]
     assert list(first)[:4] == ["method", "cost", "printed_cost", "cost_off"]
     assert (first["printed_cost"], first["cost_off"]) == (12.0, pytest.approx(0.34567))
     assert second["printed_cost"] is None and second["cost_off"] is None
@@ -97,25 +94,23 @@ def test_options_reach_the_study(tiny, capsys, tmp_path):
     assert (folder / "line.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_a_name_the_studies_are_listed(tiny, capsys):
+def test_without_a_name_the_studies_are_listed(tiny, capsys, printed):
     assert run(["study"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(STUDIES)
     for line, (name, entry) in zip(lines, STUDIES.items(), strict=True):
         assert line.startswith(name) and line.endswith(entry.description)
-    assert run(["study", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)["studies"]) == set(STUDIES)
+    assert set(printed("study")["studies"]) == set(STUDIES)
 
 
 @pytest.mark.parametrize("value, op, bound, met", [
     (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<=", 2.0, True),
     (None, "<", 1.0, False), (float("nan"), "<", 1.0, False),
 ])  # fmt: skip
-def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound, met):
+def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, printed, value, op, bound, met):
     criteria = [Criterion("sure", 1.0, ">", 0.0), Criterion("order", value, op, bound)]
     tiny.result = StudyResult(ROWS, criteria=criteria)
-    assert run(["study", "tiny", "--json"]) == (0 if met else 1)
-    first, second = json.loads(capsys.readouterr().out)["criteria"]
+    first, second = printed("study", "tiny", status=0 if met else 1)["criteria"]
     assert first == {"what": "sure", "value": 1.0, "op": ">", "bound": 0.0, "met": True}
     assert second["met"] is met
     assert run(["study", "tiny"]) == (0 if met else 1)
@@ -140,8 +135,7 @@ def test_help_and_the_list_load_no_study(tmp_path):
         "import sys; from saltus.cli.main import run; run(['study', '--help']); run(['study']);"
         "print([m for m in sys.modules if m.startswith(('matplotlib', 'numba', 'studies.'))])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "['studies.study']"
+    assert python("-c", code).stdout.splitlines()[-1] == "['studies.study']"
 
 
 def test_bad_requests(tiny, refused):
@@ -168,12 +162,11 @@ def {name}(options):
 )
 
 
-def test_a_study_of_a_file_runs(tmp_path, capsys):
+def test_a_study_of_a_file_runs(tmp_path, printed):
     file = tmp_path / "own.py"
     file.write_text(OWN)
-    assert run(["study", f"{file}:three", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["study"] == "three" and printed["rows"] == [{"number": 3}]
+    told = printed("study", f"{file}:three")
+    assert told["study"] == "three" and told["rows"] == [{"number": 3}]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Scripts that drive: what is asked for at every time."""
 
-import pytest
-
 from controller.driving.commands import CommandScript, Goal, ScriptStep
 from controller.options import DriveOptions
 
@@ -30,12 +28,3 @@ def test_a_script_that_has_ended_asks_for_nothing_more():
     assert script.goal(1.0).forward == 0.4
     script.end()
     assert script.goal(1.1) == script.goal(2.1) == Goal()
-
-
-@pytest.mark.parametrize("steps", [
-    [{"at": -0.1}], [{"at": float("nan")}], [{"at": 1.0}, {"at": 1.0}],
-    [{"at": 0.0, "gait": "gallop"}],
-])  # fmt: skip
-def test_steps_that_cannot_be_are_refused(steps):
-    with pytest.raises(ValueError):
-        CommandScript([ScriptStep(**step) for step in steps], DriveOptions(), "trot")

@@ -17,7 +17,6 @@ from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, WIRE
-from tests.refusals import refusal
 from tests.runtime.jumping_clock import JumpingClock
 
 STAND = Setpoints(A1.stand, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
@@ -92,16 +91,6 @@ def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
     report, _ = run(ticks=250, client=False, skips={50: 3, 100: 40})
     assert report["caught_up"] == 3 + 5
     assert report["lost"] == 35
-
-
-def test_a_port_in_use_is_one_clear_line():
-    end = robot_end(EmulatorOptions(port=0))
-    try:
-        assert str(end.local[1]) in refusal(
-            ValueError, robot_end, EmulatorOptions(port=end.local[1])
-        )
-    finally:
-        end.close()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ import msgspec
 import pytest
 
 from hw_bridge.operator.operator import Inputs, Operator
-from hw_bridge.options import GamepadButtons, GamepadOptions, OperatorOptions
+from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
-from tests.refusals import refusal
 
 S = RobotState
 
@@ -81,13 +80,3 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(device, state):
     up = state in (S.STAND_UP, S.READY, S.RUNNING)
     assert asked == ([(2.1, "the gamepad has been silent for 2 s")] if up else [])
     hands.close()
-
-
-@pytest.mark.parametrize("kind, options, name", [
-    (OperatorOptions, {"remote_stop": (("R3",),)}, "remote_stop"),
-    (OperatorOptions, {"remote_stop": ((),)}, "remote_stop"),
-    (GamepadButtons, {"stop": ()}, "stop"), (GamepadButtons, {"run": 7}, "button"),
-    (GamepadOptions, {"dead_man_axis": None}, "dead_man"), (GamepadOptions, {"turn": 1}, "axis"),
-])  # fmt: skip
-def test_buttons_and_axes_that_cannot_be_are_refused(kind, options, name):
-    assert name in refusal(ValueError, kind, **options)

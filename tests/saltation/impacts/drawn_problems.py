@@ -5,6 +5,13 @@ import numpy as np
 from saltation.impacts.contact_problem import ContactProblem
 
 
+def wedge(a, mu):
+    """A point between two walls at the angle a to the vertical."""
+    normals = np.array([[np.cos(a), np.sin(a)], [-np.cos(a), np.sin(a)]])
+    tangents = np.array([[-np.sin(a), np.cos(a)], [np.sin(a), np.cos(a)]])
+    return ContactProblem.planar(np.eye(2), normals, tangents, mu, ("left", "right"), "wedge")
+
+
 def drawn(seed, n=4, m=2, friction=None, spatial=False):
     """A problem and a velocity at which a contact closes, with a pointed friction cone."""
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import pytest
 
 from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.pointedness import pointed_direction
+from tests.saltation.impacts.drawn_problems import wedge
 
 GOOD = {"M": np.eye(2), "J_n": np.array([[0.0, 1.0]]), "J_t": np.array([[1.0, 0.0]]), "mu": 0.5}
 
@@ -49,8 +50,5 @@ def test_what_is_no_impact_is_refused_with_the_configuration_that_caused_it(chan
 def test_a_wedge_is_pointed_until_friction_opens_its_cone():
     """Walls at a = 30 degrees to the vertical: pointed while mu < tan a."""
     a = np.deg2rad(30.0)
-    normals = np.array([[np.cos(a), np.sin(a)], [-np.cos(a), np.sin(a)]])
-    tangents = np.array([[-np.sin(a), np.cos(a)], [np.sin(a), np.cos(a)]])
     for mu, pointed in ((0.99 * np.tan(a), True), (1.01 * np.tan(a), False)):
-        wedge = ContactProblem.planar(np.eye(2), normals, tangents, mu, ("left", "right"))
-        assert (pointed_direction(wedge) is not None) == pointed
+        assert (pointed_direction(wedge(a, mu)) is not None) == pointed

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltation.impacts.contact_problem import ContactProblem
 from saltation.impacts.resolution import all_simultaneous, sequential, simultaneous
-from tests.saltation.impacts.drawn_problems import drawn
+from tests.saltation.impacts.drawn_problems import drawn, wedge
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -46,10 +45,7 @@ def test_one_after_another_separates_and_every_impact_dissipates(seed, m):
 
 def test_two_walls_that_close_for_ever_are_a_status():
     """Frictionless walls at a small angle: single inelastic impacts go to and fro."""
-    a = 1e-3
-    normals = np.array([[np.cos(a), np.sin(a)], [-np.cos(a), np.sin(a)]])
-    wedge = ContactProblem.planar(np.eye(2), normals, np.eye(2), 0.0, ("left", "right"), "wedge")
-    hit = sequential(wedge, np.array([0.3, -1.0]), (0, 1), max_impacts=50)
+    hit = sequential(wedge(1e-3, 0.0), np.array([0.3, -1.0]), (0, 1), max_impacts=50)
     assert hit.status == "step_limit"
     assert len(hit.path) == 51
     assert all(word in hit.message for word in ("wedge", "50", "max_impacts"))

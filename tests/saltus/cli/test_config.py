@@ -1,6 +1,5 @@
 """`saltus config`: every key with unit and source, in a terminal, piped, as JSON and as a page."""
 
-import json
 import os
 import pty
 import re
@@ -23,17 +22,9 @@ tables = load_module(str(PAGE.with_name("tables.py")), "docs/tables.py")
 NUMERICS = ["numba", "mujoco", "pinocchio", "scipy", "zmq", "viser", "matplotlib"]
 
 
-def printed(capsys, *arguments):
-    assert run(["config", *arguments]) == 0
-    return capsys.readouterr()
-
-
-def as_json(capsys, *arguments):
-    return json.loads(printed(capsys, *arguments, "--json").out)
-
-
 def test_config_push_lists_every_key_on_a_line_with_its_unit(capsys):
-    lines = printed(capsys, "push").out.splitlines()
+    assert run(["config", "push"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     keys = {key.key: key for key in keys_of()}
     assert len(lines) == len(values_of(load_launch("push"))) == len(keys) - 1 > 400
     for line in lines:
@@ -43,10 +34,9 @@ def test_config_push_lists_every_key_on_a_line_with_its_unit(capsys):
         assert line.endswith(keys[name].description) and keys[name].description
 
 
-def test_what_each_key_says_of_itself(capsys):
-    found = as_json(
-        capsys, "push", "--set", "command.velocity_x=0.3", "--duration", "2", "--planner", "hilqr"
-    )
+def test_what_each_key_says_of_itself(printed):
+    options = "--set command.velocity_x=0.3 --duration 2 --planner hilqr"
+    found = printed("config", "push", *options.split())
     keys = {each["key"]: each for each in found["keys"]}
     assert found["launch"].endswith("push.yaml") and found["warnings"] == []
     speed = keys["command.velocity_x"]
@@ -61,33 +51,35 @@ def test_what_each_key_says_of_itself(capsys):
     assert keys["perturbations"]["value"][0]["kind"] == "base_velocity"
 
 
-def test_a_script_is_one_key_and_a_speed_another(capsys):
-    script = [each["key"] for each in as_json(capsys, "drive", "command")["keys"]]
-    speed = [each["key"] for each in as_json(capsys, "sim", "command")["keys"]]
+def test_a_script_is_one_key_and_a_speed_another(printed):
+    script = [each["key"] for each in printed("config", "drive", "command")["keys"]]
+    speed = [each["key"] for each in printed("config", "sim", "command")["keys"]]
     assert (script, speed) == (["command"], ["command.velocity_x"])
 
 
-def test_diff_prints_what_differs_from_the_defaults_alone(capsys):
+def test_diff_prints_what_differs_from_the_defaults_alone(printed):
     settings = ["--set", "hilqr.knots=50", "--set", "simulation.seed=3"]  # 50 is the default
-    found = as_json(capsys, "stand", "--diff", *settings)["keys"]
+    found = printed("config", "stand", "--diff", *settings)["keys"]
     assert [each["key"] for each in found] == ["duration", "reference", "simulation.seed"]
-    everything = as_json(capsys, "stand", *settings)["keys"]
+    everything = printed("config", "stand", *settings)["keys"]
     assert [each for each in everything if each["value"] != each["default"]] == found
 
 
-def test_a_section_or_a_key_alone(capsys):
-    cost = [each["key"] for each in as_json(capsys, "sim", "hilqr.cost")["keys"]]
+def test_a_section_or_a_key_alone(printed):
+    cost = [each["key"] for each in printed("config", "sim", "hilqr.cost")["keys"]]
     assert cost == [key.key for key in keys_of() if key.key.startswith("hilqr.cost.")] != []
-    assert [e["key"] for e in as_json(capsys, "sim", "hilqr.knots")["keys"]] == ["hilqr.knots"]
+    (knots,) = printed("config", "sim", "hilqr.knots")["keys"]
+    assert knots["key"] == "hilqr.knots"
     assert {"hilqr.cost", "mode"} <= set(completion.keys())
 
 
-def test_warnings_go_to_standard_error_and_into_the_json(capsys):
-    arguments = ["stand", "--set", "command.velocity_x=0.3"]
+def test_warnings_go_to_standard_error_and_into_the_json(capsys, printed):
+    arguments = ["config", "stand", "--set", "command.velocity_x=0.3"]
     line = "command.velocity_x has no effect: reference stand takes no speed"
-    captured = printed(capsys, *arguments)
+    assert run(arguments) == 0
+    captured = capsys.readouterr()
     assert captured.err == f"warning: {line}\n" and "no effect: reference stand" in captured.out
-    assert as_json(capsys, *arguments)["warnings"] == [line]
+    assert printed(*arguments)["warnings"] == [line]
 
 
 def test_a_printed_value_reads_back_as_it_is():

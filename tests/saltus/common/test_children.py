@@ -3,14 +3,11 @@
 import os
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from saltus.common.processes import CODE, Child
 from tests.saltus.programs import python
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", ["queue", "controller", "saltus"])

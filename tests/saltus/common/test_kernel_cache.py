@@ -8,9 +8,8 @@ import pytest
 
 from saltus.common import compiled_code
 from saltus.common.compiled_code import kernel_folder
-from tests.saltus.programs import python
+from tests.saltus.programs import ROOT, python
 
-ROOT = Path(__file__).parents[3]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
 OUTER = (
     "from numba import njit\nfrom robots import (\n    inner as other,\n)\n\n\n"

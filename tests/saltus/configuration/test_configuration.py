@@ -18,8 +18,6 @@ from saltus.configuration.options import read_mapping
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.launch.planners import planning
-from saltus.sweep.trials import make_trials
-from sim_bridge.suites import parse_suite
 from tests.refusals import refusal
 from tests.tables import table
 
@@ -38,8 +36,9 @@ def test_overrides_win_over_the_file_and_options_over_overrides():
 @pytest.mark.parametrize("settings, duration", [
     ([], 3600.0), (["duration=3"], 3.0), (["connection=emulated"], load_launch("sim").duration),
 ])  # fmt: skip
-def test_a_simulated_robot_with_a_driver_runs_for_an_hour(settings, duration):
-    assert load_launch("sim", settings, drive="client").duration == duration
+def test_a_simulated_robot_with_a_driver_runs_in_real_time_for_an_hour(settings, duration):
+    driven = load_launch("sim", settings, drive="client")
+    assert (driven.mode, driven.duration, driven.is_driven) == ("realtime", duration, True)
     assert load_launch("sim", settings, duration=2.0, drive="client").duration == 2.0
 
 
@@ -125,23 +124,6 @@ def test_a_changed_launch_is_that_of_the_changed_keys(before, after):
     key, _, value = after[0].partition("=")
     launch = changed(load_launch("sim", before + own), **{key: value})
     assert launch == load_launch("sim", after + own)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
-    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: motor_block, at: 0.5, for: 0.1}]"
-    settings = [f"estimator={name}", "leg_odometry.huber=3.0"]
-    (trial,) = make_trials(parse_suite(suite), "hilqr", "paused", "suite", settings)
-    assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
-    assert "leg_odometry.huber" in refusal(
-        BadRequest,
-        make_trials,
-        parse_suite(suite),
-        "hilqr",
-        "paused",
-        "suite",
-        ["estimator.huber=3"],
-    )
 
 
 @pytest.mark.parametrize("mode", ["paused", "realtime"])

@@ -7,15 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from saltus import open_run
-from tests.saltus.short_walk import record_walk
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """The folder of a recorded run."""
-    folder = tmp_path_factory.mktemp("walk")
-    record_walk(folder)
-    return folder
 
 
 def read_csv(path):
@@ -26,9 +17,9 @@ def read_csv(path):
     return {name: list(values) for name, *values in zip(*rows, strict=True)}
 
 
-def test_csv_holds_every_digit_of_every_topic(run, tmp_path, printed):
-    result = printed("export", str(run), "--csv", str(tmp_path / "csv"))
-    recorded = open_run(run)
+def test_csv_holds_every_digit_of_every_topic(walk, tmp_path, printed):
+    result = printed("export", str(walk), "--csv", str(tmp_path / "csv"))
+    recorded = open_run(walk)
     assert result["rows"] == recorded.topics
     assert result["files"] == [str(tmp_path / "csv" / f"{name}.csv") for name in recorded.topics]
     assert "plan/gains" in result["left_out"] and result["complete"] is True
@@ -51,11 +42,11 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, printed):
     assert plans["status"] == list(recorded["plan"].status)
 
 
-def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, printed):
+def test_topics_that_are_named_are_all_that_is_written(walk, tmp_path, printed):
     path = tmp_path / "out"
     wanted = ["--topic", "plan", "--topic", "motor_command"]
-    rows = printed("export", str(run / "run.mcap"), "--csv", str(path), *wanted)["rows"]
-    assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
+    rows = printed("export", str(walk / "run.mcap"), "--csv", str(path), *wanted)["rows"]
+    assert rows == {"plan": 30, "motor_command": open_run(walk).topics["motor_command"]}
 
 
 @pytest.mark.parametrize("options, words", [
@@ -65,17 +56,17 @@ def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, printed):
     ("--csv file", "cannot be written"),
 ])  # fmt: skip
 def test_what_cannot_be_exported_leaves_nothing(
-    run, tmp_path, monkeypatch, refuses, options, words
+    walk, tmp_path, monkeypatch, refuses, options, words
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
-    refuses(f"export {run} {options}", words)
+    refuses(f"export {walk} {options}", words)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "file"]
 
 
-def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, refused, room_for):
+def test_a_full_disk_leaves_the_files_that_were_there(walk, tmp_path, refused, room_for):
     old = tmp_path / "plan.csv"
     old.write_text("old\n")
     with room_for(20_000):
-        assert "cannot be written" in refused("export", str(run), "--csv", str(tmp_path))
+        assert "cannot be written" in refused("export", str(walk), "--csv", str(tmp_path))
     assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"

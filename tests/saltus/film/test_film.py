@@ -1,6 +1,5 @@
 """`saltus film`: the film has the frames that were asked for, and shows what the robot did."""
 
-import json
 import shutil
 
 import av
@@ -26,12 +25,8 @@ def run(tmp_path_factory):
     return make_run(tmp_path_factory.mktemp("film") / "run")
 
 
-def film(capsys, run, file, *options):
-    status = main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
-                      *options])  # fmt: skip
-    output = capsys.readouterr()
-    assert status == 0, output.err
-    result = json.loads(output.out.splitlines()[-1])
+def film(printed, run, file, *options):
+    result = printed("film", str(run), str(file), "--fps", str(PER_SECOND), *SIZE, *options)
     assert result["file"] == str(file) and result["bytes"] == file.stat().st_size
     assert [path.name for path in file.parent.iterdir()] == [file.name]  # nothing else is left
     return result
@@ -78,11 +73,11 @@ def test_an_mp4_shows_the_whole_run_with_its_push_and_its_plan(shown):
     assert blue_line(frames[-1]) > 10
 
 
-def test_runs_stand_side_by_side_with_forces_seen_from_behind(run, tmp_path, capsys):
+def test_runs_stand_side_by_side_with_forces_seen_from_behind(run, tmp_path, printed):
     other = make_run(tmp_path / "other", speed=0.0)
     (tmp_path / "films").mkdir()
     two = tmp_path / "films" / "a.mp4"
-    film(capsys, run, two, "--beside", str(other), "--from", "0.7")
+    film(printed, run, two, "--beside", str(other), "--from", "0.7")
     left, right = np.split(pictures(two), 2, axis=2)
     assert left.shape == right.shape and left.shape[2] == 256
     for half in (left, right):
@@ -91,10 +86,10 @@ def test_runs_stand_side_by_side_with_forces_seen_from_behind(run, tmp_path, cap
     assert np.abs(left[-1] - right[-1]).max() > 50.0  # one walks, one stands
 
 
-def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
+def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, printed):
     file = tmp_path / "a.GIF"
     slow = "--speed 0.25 --from 0.2 --to 0.4 --fps 30".split()
-    result = film(capsys, run, file, *slow)
+    result = film(printed, run, file, *slow)
     assert result["frames"] == 24 and result["seconds"] == approx(0.8)
     with Image.open(file) as gif:
         assert gif.size == (256, 192) and gif.format == "GIF"

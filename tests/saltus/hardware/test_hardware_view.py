@@ -58,8 +58,8 @@ def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_ar
     assert last["remote"]["buttons"] == [] and last["remote"]["head"] == "00 00"
 
 
-def test_frames_both_ways_are_in_the_black_box(capsys):
-    with emulated_robot() as robot:
+def test_frames_both_ways_are_kept_and_commands_carry_the_robots_header_once_it_is_known(capsys):
+    with emulated_robot(serial=77, robot_id=5) as robot:
         assert read_only(robot, "--duration", "0.5") == 0
         counts = Counter[str]()
         for segment in segments_of(Path(robot.folder.name)):
@@ -67,6 +67,9 @@ def test_frames_both_ways_are_in_the_black_box(capsys):
     assert f"frames are kept in {robot.folder.name}" in capsys.readouterr().err
     assert counts["by_tracker"] >= len(robot.heard) > 0
     assert counts["from_robot"] > 0 and counts["run_text"] > 0
+    headers = [command.header for command in robot.commands]
+    assert headers[0] == Header() and headers[-1] == Header(255, 3, 5, 77, 8)
+    assert headers == sorted(headers, key=lambda header: header.serial)
 
 
 def test_a_black_box_that_cannot_be_written_costs_a_line(capsys, tmp_path):
@@ -75,14 +78,6 @@ def test_a_black_box_that_cannot_be_written_costs_a_line(capsys, tmp_path):
     with emulated_robot() as robot:
         assert read_only(robot, "--duration", "0.3", "--set", folder) == 0
     assert "no black box: the black box cannot be written" in capsys.readouterr().err
-
-
-def test_commands_carry_the_robots_header_once_it_is_known():
-    with emulated_robot(serial=77, robot_id=5) as robot:
-        read_only(robot, "--duration", "0.3", "--json")
-    headers = [command.header for command in robot.commands]
-    assert headers[0] == Header() and headers[-1] == Header(255, 3, 5, 77, 8)
-    assert headers == sorted(headers, key=lambda header: header.serial)
 
 
 def test_nobody_answers(capsys):

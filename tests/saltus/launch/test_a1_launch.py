@@ -6,7 +6,6 @@ import shlex
 import socket
 from contextlib import closing
 
-import msgspec
 import pytest
 
 import saltus.doctor.confirmation as confirmation
@@ -33,10 +32,6 @@ from studies.a1.faults import TABLE, row_of, trial_of
 from studies.a1.harmed import run_trial
 from tests.a1 import robot_status
 from tests.tables import table
-
-
-def last_json(capsys):
-    return msgspec.json.decode(capsys.readouterr().out.strip().splitlines()[-1])
 
 
 @pytest.fixture(autouse=True)
@@ -236,16 +231,13 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
 
 
 @pytest.mark.quiet  # a busy machine may stop the robot
-def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
+def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, printed):
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
     sets = [argument for value in quick for argument in ("--set", value)]
     record = tmp_path / "run"
-    code = saltus(
-        ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]
-    )
-    summary = last_json(capsys)
-    assert code == 0 and summary["robot"]["ended_well"], summary["problems"]
+    summary = printed("launch", "a1-emulated", "--duration", "1", "--record", str(record), *sets)
+    assert summary["robot"]["ended_well"], summary["problems"]
     assert summary["robot"]["state"] == "off"
     assert summary["robot"]["limits"] == "full" and not summary["robot"]["without_doctor"]
     assert summary["robot"]["frames"]["accepted"] > 500

@@ -20,7 +20,7 @@ from runtime.recording import read_recording
 from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
-from saltus.configuration.launch import changed, load_launch
+from saltus.configuration.launch import changed
 from saltus.launch.announcement import running_launches
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
@@ -45,14 +45,6 @@ STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 """))  # fmt: skip
 def test_who_cannot_drive_is_refused_in_one_line(arguments, words, refuses):
     refuses("launch " + arguments, words)
-
-
-def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes():
-    config = load_launch("sim", drive="client")
-    assert (config.mode, config.drive.source, config.is_driven) == ("realtime", "client", True)
-    assert config.duration > load_launch("sim").duration
-    assert load_launch("sim", ["duration=3"], drive="client").duration == 3.0
-    assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
 
 
 def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_remedy(

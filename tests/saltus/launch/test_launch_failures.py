@@ -9,8 +9,8 @@ from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
 from saltus.launch import launcher
 from saltus.launch.outcome import describe_stall
+from tests.saltus.programs import ROOT
 
-ROOT = Path(__file__).parents[3]
 STAND = ["launch", "stand", "--duration", "0.8"]
 
 

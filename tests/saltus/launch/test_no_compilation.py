@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,9 +12,7 @@ from numba import njit
 from saltus.common.compiled_code import compiled_since, signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch
-from tests.saltus.programs import python
-
-ROOT = Path(__file__).parents[3]
+from tests.saltus.programs import ROOT, python
 
 
 @njit

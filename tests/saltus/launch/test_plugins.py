@@ -6,6 +6,7 @@ import pytest
 
 from saltus.cli.main import BAD_REQUEST, run
 from saltus.launch.plugins import load
+from tests.saltus.programs import ROOT
 
 
 def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path):
@@ -35,7 +36,6 @@ def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant)
         assert line.startswith(f"saltus: {file}:Mine: ") and meant in line
 
 
-ROOT = Path(__file__).parents[3]
 BASE = "from controller.planner import Planner\nclass Mine(Planner):\n"
 MAKE, SOLVE = "    def __init__(self, config): {}\n", "    def solve(self, *_): return [][1]\n"
 

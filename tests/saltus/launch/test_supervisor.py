@@ -43,17 +43,6 @@ def alive(pid):
     return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
 
 
-def test_stops_in_the_order_given(tmp_path):
-    names = ["planner", "estimator", "tracker", "simulation"]
-    supervisor = Supervisor([child(tmp_path, name) for name in names], finishing="simulation")
-    with supervisor:
-        supervisor.start()
-        ready(tmp_path, *names)
-    assert (tmp_path / "diary").read_text().split() == names
-    assert not any(alive(each.pid) for each in supervisor.children)
-    assert supervisor.deaths == []
-
-
 def test_death_is_told_with_its_cause(tmp_path):
     lines = []
     failing = child(tmp_path, "tracker", "print('no motors here'); sys.exit(3)")
@@ -122,8 +111,8 @@ def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_en
     assert not alive(children[1].pid)
 
 
-def test_lasting_processes_end_last_in_their_order_and_take_no_longer_than_they_may(tmp_path):
-    names = ["black_box", "watchdog", "planner"]
+def test_processes_end_in_order_and_lasting_ones_last_but_no_later_than_they_may(tmp_path):
+    names = ["black_box", "watchdog", "planner", "estimator"]
     children = [child(tmp_path, name) for name in names]
     supervisor = Supervisor(
         children, finishing="tracker", lasting={"watchdog": math.inf, "black_box": 0.3},
@@ -133,5 +122,6 @@ def test_lasting_processes_end_last_in_their_order_and_take_no_longer_than_they_
         supervisor.start()
         ready(tmp_path, *names)
         os.kill(children[0].pid, signal.SIGSTOP)
-    assert (tmp_path / "diary").read_text().split() == ["planner", "watchdog"]
+    assert (tmp_path / "diary").read_text().split() == ["planner", "estimator", "watchdog"]
+    assert not any(alive(each.pid) for each in children)
     assert [death.name for death in supervisor.deaths] == ["black_box"]

@@ -2,8 +2,9 @@
 
 import json
 
+import pytest
+
 from controller.references import load_reference
-from saltus.cli.main import run
 from saltus.launch import references as motions
 
 SQUAT = """
@@ -13,21 +14,22 @@ phases:
 """  # noqa: E501
 
 
-def plan(tmp_path, text, capsys):
-    (tmp_path / "squat.yaml").write_text(text)
-    code = run(["motion", "plan", str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out"),
-                 "--json"])  # fmt: skip
-    out, err = capsys.readouterr()
-    return code, out, err
+@pytest.fixture
+def plan(tmp_path, printed):
+    def make(text, status=0):
+        (tmp_path / "squat.yaml").write_text(text)
+        paths = str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out")
+        return printed("motion", "plan", *paths, status=status)
+
+    return make
 
 
 def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
-    tmp_path, capsys, monkeypatch
+    tmp_path, plan, monkeypatch
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    code, out, _ = plan(tmp_path, SQUAT, capsys)
-    summary = json.loads(out.splitlines()[-1])
-    assert code == 0 and summary["motion"] == "squat" and summary["violation"] <= 1e-2
+    summary = plan(SQUAT)
+    assert summary["motion"] == "squat" and summary["violation"] <= 1e-2
     assert load_reference(tmp_path / "out" / "reference.npz", 0.01).size == 21
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
     assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
@@ -36,7 +38,7 @@ def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
     assert kept.read_bytes() == (tmp_path / "out" / "reference.npz").read_bytes()
 
 
-def test_where_limits_cannot_be_kept_no_reference_is_written(tmp_path, capsys):
-    code, out, _ = plan(tmp_path, SQUAT + "limits: {knee_clearance: 0.4}\n", capsys)
-    assert code == 1 and "at knot" in json.loads(out.splitlines()[-1])["message"]
+def test_where_limits_cannot_be_kept_no_reference_is_written(tmp_path, plan):
+    told = plan(SQUAT + "limits: {knee_clearance: 0.4}\n", status=1)
+    assert "at knot" in told["message"]
     assert not (tmp_path / "out" / "reference.npz").exists()

@@ -1,6 +1,5 @@
 """A recorded run that is replayed: the same bits in lock step, else the first difference."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,18 +12,9 @@ from runtime.recording import Recorder, read_frames
 from runtime.topics import RECORDED
 from runtime.wire import decode
 from saltus.cli.main import run
-from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}
 Change = Callable[[str, Any], list[Any]]  # what stands in place of a message of a topic
-
-
-@pytest.fixture(scope="module")
-def walk(tmp_path_factory):
-    """Folder of a recorded run."""
-    folder = tmp_path_factory.mktemp("walk")
-    record_walk(folder)
-    return folder
 
 
 def changed(walk, folder, change):
@@ -36,12 +26,6 @@ def changed(walk, folder, change):
             for message in change(name, decode(topic.message, data)):
                 recorder.write(topic, encode(message), log_time_ns)
     return folder
-
-
-def replay(folder, capsys):
-    """Exit status, and what is printed."""
-    status = run(["replay", str(folder), "--json"])
-    return status, json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
 def in_one(topic, tick, **fields):
@@ -56,10 +40,10 @@ def in_one(topic, tick, **fields):
     return change
 
 
-def test_lock_step_is_identical_to_the_last_bit(walk, capsys):
+def test_lock_step_is_identical_to_the_last_bit(walk, printed):
     """Plans too, of which the recording holds a part."""
-    status, result = replay(walk / "run.mcap", capsys)
-    assert status == 0 and result["identical"] and result["first_difference"] is None
+    result = printed("replay", str(walk / "run.mcap"))
+    assert result["identical"] and result["first_difference"] is None
     assert result["notes"] == []
     counts = {name: topic["compared"] for name, topic in result["topics"].items()}
     assert counts == {"state_estimate": 300, "plan": 30, "motor_command": 300}
@@ -67,12 +51,12 @@ def test_lock_step_is_identical_to_the_last_bit(walk, capsys):
         assert topic["different"] == topic["only_recorded"] == topic["only_replayed"] == 0
 
 
-def test_a_reading_that_was_changed_shows_at_its_tick(walk, tmp_path, capsys):
+def test_a_reading_that_was_changed_shows_at_its_tick(walk, tmp_path, printed):
     """What comes after it differs too: the filter remembers."""
     change = in_one("sensor_reading", 150, angular_velocity_imu=lambda w: w + 1e-6)
-    status, result = replay(changed(walk, tmp_path, change), capsys)
+    result = printed("replay", str(changed(walk, tmp_path, change)), status=1)
     first, topics = result["first_difference"], result["topics"]
-    assert status == 1 and not result["identical"]
+    assert not result["identical"]
     assert first["topic"] == "state_estimate" and first["tick"] == 150
     assert 0.0 < abs(first["recorded"] - first["replayed"]) == first["size"] < 1e-5
     assert topics["state_estimate"]["different"] == topics["motor_command"]["different"] == 150
@@ -94,11 +78,11 @@ def test_what_was_recorded_otherwise_shows(walk, tmp_path, capsys, topic, tick, 
     assert [line[0] for line in counts if line[2] == "1"] == [topic] and len(counts) == 3
 
 
-def test_lost_reading_ends_the_comparison(walk, tmp_path, capsys):
+def test_lost_reading_ends_the_comparison(walk, tmp_path, printed):
     lost = "sensor_reading", 100
     folder = changed(walk, tmp_path, lambda name, m: [] if (name, m.tick) == lost else [m])
-    status, result = replay(folder, capsys)
-    assert status == 1 and not result["identical"] and result["first_difference"] is None
+    result = printed("replay", str(folder), status=1)
+    assert not result["identical"] and result["first_difference"] is None
     assert result["topics"]["state_estimate"]["compared"] == 100
     assert "no reading of tick 100" in result["notes"][-1]
 

@@ -6,8 +6,8 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.sweep import sweep
 from saltus.sweep.budget import Fit, fit
-from saltus.sweep.sweep import SweepRequest, run_sweep
-from tests.saltus.sweep.test_resume import SUITE, Counting
+from saltus.sweep.sweep import run_sweep
+from tests.saltus.sweep.test_resume import Counting
 
 
 def linear(config):
@@ -21,15 +21,6 @@ def test_the_greatest_effort_within_the_budget_is_found(budget):
     best = round((budget - 2.0) / 0.1)
     assert 0.94 * best - 1 <= found.effort <= best
     assert found.processor_ms == 2.0 + 0.1 * found.effort <= budget
-
-
-@pytest.fixture
-def request_of(tmp_path):
-    suite = tmp_path / "suite.yaml"
-    suite.write_text(SUITE)
-    return lambda **more: SweepRequest(
-        str(suite), **{"jobs": 1, "output": tmp_path / "sweep", "planners": ("instant_qp",)} | more
-    )
 
 
 def test_trials_run_at_the_own_settings_and_at_each_budget(request_of, monkeypatch):

@@ -55,10 +55,12 @@ def test_trials_are_numbered_through_groups_and_seeds():
 
 
 def test_settings_win_over_the_suite():
-    trials = trials_of(GROUPS, "simulation.friction=0.9", "hilqr.knots=20", "duration=4")
+    settings = "simulation.friction=0.9", "hilqr.knots=20", "duration=4", "estimator=invariant"
+    trials = trials_of(GROUPS, *settings)
     assert {t.config.simulation.friction for t in trials} == {0.9}
     assert {t.config.hilqr.knots for t in trials} == {20}
     assert {t.config.duration for t in trials} == {4.0}
+    assert {t.config.estimator for t in trials} == {"invariant"}
     assert [t.config.simulation.seed for t in trials] == [0, 1, 0, 1, 0]
 
 

@@ -12,16 +12,9 @@ from saltus.common.errors import BadRequest
 from saltus.sweep import sweep
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import Finished
-from saltus.sweep.sweep import SweepRequest, run_sweep
+from saltus.sweep.sweep import run_sweep
 from tests.refusals import refusal
 from tests.saltus.programs import start
-
-SUITE = """
-reference: stand
-duration: 1.0
-trials: {kind: base_velocity, at: [0.1, 0.2, 0.3], value: [[0, 1, 0], [0, -1, 0]]}
-"""
-
 
 STOPPED, BROKEN = KeyboardInterrupt(), RuntimeError("a leg\ncame off")
 STOPPED_IN_COMPILED_CODE = SystemError("in compiled code")
@@ -41,14 +34,6 @@ class Counting:
         self.ran.append(number)
         row = {"fell": False, "max_lateral_deviation_m": 0.1 * number, "solve_ms_p50": 1.0}
         return Finished(trial.labels | row | {"group": "", "seed": 0, "solve_ms_p99": 2.0}, None)
-
-
-@pytest.fixture
-def request_of(tmp_path):
-    suite = tmp_path / "suite.yaml"
-    suite.write_text(SUITE)
-    folder = tmp_path / "sweep"
-    return lambda **more: SweepRequest(str(suite), **{"jobs": 1, "output": folder} | more)
 
 
 @pytest.fixture
@@ -109,21 +94,22 @@ def test_broken_trial_is_told_and_the_others_run(request_of, capsys, go_on):
     go_on([2])
 
 
-def test_parts_of_one_sweep_and_other_planners_share_a_folder(request_of, tmp_path):
+def test_parts_of_one_sweep_and_other_planners_share_a_folder(request_of, suite):
     run_sweep(request_of(trials=(4,)), Counting())
     assert numbers(run_sweep(request_of(trials=(1, 4)), Counting())) == [1, 4]
     both = run_sweep(request_of(planners=("convex_mpc",), trials=(1,)), Counting())
     assert [row["planner"] for row in both.rows] == ["convex_mpc"]
-    about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
-    assert about["trials"] == {"hilqr": [1, 4], "convex_mpc": [1]} and about["suite_text"] == SUITE
+    about = json.loads((suite.parent / "sweep" / "sweep.json").read_text())
+    assert about["trials"] == {"hilqr": [1, 4], "convex_mpc": [1]}
+    assert about["suite_text"] == suite.read_text()
 
 
 @pytest.mark.parametrize("change", ["suite", "settings", "code"])
-def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
+def test_another_sweep_is_refused(request_of, suite, monkeypatch, change):
     run_sweep(request_of(), Counting())
     settings = ("duration=2",) if change == "settings" else ()
     if change == "suite":
-        (tmp_path / "suite.yaml").write_text(SUITE.replace("0.3", "0.4"))
+        suite.write_text(suite.read_text().replace("0.3", "0.4"))
     if change == "code":
         monkeypatch.setattr(sweep, "code_version", lambda _: "other")
     with pytest.raises(BadRequest):
@@ -185,10 +171,10 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     assert "3 trials are not finished; go on with: saltus perturb" in told.splitlines()[-1]
 
 
-def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):
+def test_interrupted_command_says_how_to_go_on(request_of, suite, monkeypatch, capsys):
     monkeypatch.setattr(sweep, "run_paused", Counting(1))
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    suite, folder = tmp_path / "suite.yaml", tmp_path / "sweep"
+    folder = suite.with_name("sweep")
     arguments = f"""
         perturb {suite} --jobs 1 --output {folder} --json --set hilqr.knots=40
         --trial 0 --trial 1 --trial 5

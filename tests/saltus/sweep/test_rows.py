@@ -1,11 +1,9 @@
 """One trial alone gives the row that it has in the sweep, whatever ran it."""
 
-import json
 
 import pytest
 import yaml
 
-from saltus.cli.main import run
 from saltus.launch.launcher import LaunchOutcome
 from saltus.launch.trace import load_trace
 from saltus.sweep import running, sweep
@@ -27,13 +25,12 @@ KEYS = """
 
 
 @pytest.fixture
-def rows_of(tmp_path, capsys, monkeypatch):
+def rows_of(tmp_path, printed, monkeypatch):
     (tmp_path / "suite.yaml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
 
     def rows(*arguments):
-        assert run(["perturb", "suite.yaml", "--json", *arguments]) == 0
-        found = json.loads(capsys.readouterr().out)["rows"]
+        found = printed("perturb", "suite.yaml", *arguments)["rows"]
         assert all(sorted(row) == sorted(KEYS) and row["solve_ms_p50"] > 0.0 for row in found)
         times = ("solve_ms_p50", "solve_ms_p99", "processor_ms_p50")
         return [{k: v for k, v in row.items() if k not in times} for row in found]

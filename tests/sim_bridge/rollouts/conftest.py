@@ -2,9 +2,11 @@
 
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import BACKENDS
 
 PERIOD, SUBSTEPS = 0.01, 2  # the planner's
@@ -38,6 +40,13 @@ class Subject:
     def roll_out(self, x0, policies, period=PERIOD, substeps=SUBSTEPS):
         return self.at(period, substeps).roll_out(x0, policies)  # type: ignore[return-value]
 
+    def assert_close(self, found, wanted):
+        """Check that states and forces stray no further from those of plain MuJoCo."""
+        states = np.abs(found.states - wanted.states).max(axis=(0, 1))
+        forces = np.abs(found.normal_forces - wanted.normal_forces).max()
+        strayed = states[:3].max(), states[3:19].max(), states[19:].max(), forces
+        assert all(far <= near for far, near in zip(strayed, self.close, strict=True)), strayed
+
     def fallbacks(self):
         """How often another backend answered in this one's place."""
         every = [*self._made.values(), *self._on_grounds]
@@ -52,6 +61,11 @@ def opened(request):
             yield Subject(request.param, entry, entry.open(stack))
         except Unavailable as missing:
             pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def momentum():
+    return plain.Momentum()
 
 
 @pytest.fixture

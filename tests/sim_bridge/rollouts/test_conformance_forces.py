@@ -1,22 +1,15 @@
 """Every backend: each foot's force is its own, and together they carry the robot."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
 from robots.conventions import GRAVITY
 from saltation.hilqr import Policies
 from tests.a1 import feet_in_world
-from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 
 CORNERS = np.array([[1, -1], [1, 1], [-1, -1], [-1, 1]])  # forward, left: where each foot stands
-
-
-@pytest.fixture(scope="module")
-def momentum():
-    return plain.Momentum()
 
 
 def test_each_foot_carries_what_the_robot_leans_on_it(backend, momentum):

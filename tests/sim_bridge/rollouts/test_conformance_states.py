@@ -19,11 +19,6 @@ KNOTS = 20
 PERIOD = 0.01
 
 
-@pytest.fixture(scope="module")
-def momentum():
-    return plain.Momentum()
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_a_tumbling_robot_falls_as_one_body_in_the_large(backend, momentum, seed):
     """Its centre of mass flies a parabola; its angular momentum about it stays, whatever it does.

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from robots.state import difference, integrate
+from robots.state import difference
 from saltation.hilqr import Policies, Trajectory
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
-from tests.differences import assert_joints_drift
+from tests.differences import assert_joints_drift, error, moved
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 
 KNOTS, PERIOD = 45, 0.01
@@ -74,15 +74,10 @@ def slopes(rollout, x, torque):
     for sign in (1.0, -1.0):
         columns = []
         for e in sign * 1e-6 * np.eye(48):
-            moved = np.concatenate(integrate(x[:19], x[19:], e[:36]))
-            end = one_knot(rollout, moved, torque + e[36:])
+            end = one_knot(rollout, moved(x, e[:36]), torque + e[36:])
             columns.append(difference(middle[:19], middle[19:], end[:19], end[19:]))
         sides.append(sign * np.array(columns).T / 1e-6)
     return np.array(sides)
-
-
-def error(found, expected):
-    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from pytest import approx
 from scipy.integrate import solve_ivp
 
@@ -16,10 +15,7 @@ from saltation.convergent.rotary.divergence import (
 from saltation.convergent.rotary.model import flow, inertia
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2
 from tests.differences import slopes
-
-angles, speeds = st.floats(-4.0, 4.0), st.floats(-25.0, 25.0)
-states = st.tuples(angles, angles, speeds, speeds).map(np.array)
-torques = st.floats(-0.1, 0.1)
+from tests.saltation.convergent.rotary.test_rotary_model import states, torques
 
 
 @given(states, torques)
