@@ -1,15 +1,20 @@
-"""Stalls of the host beside tests in real time.
+"""Stalls of the host beside tests in real time, and a program that makes such a host.
 
 The host of a virtual machine takes a core away now and then, for 100 ms say. No process of the
 stack can answer for that. So a test marked ``quiet`` or ``realtime`` that fails beside a stall is
 repeated, for a minute at most, and skipped where every attempt fails so. Without a stall it fails
 at once. A host whose memory is slow for a while counts too: code that has not run for 100 ms then
 takes up to 200 times as long as when it has (a log line 5 ms for 0.025 ms).
+
+``python -m tests.stalls --seconds S`` takes each core away for 100 ms every 9 s.
 """
 
 from __future__ import annotations
 
+import argparse
+import multiprocessing
 import os
+import sys
 import tempfile
 import time
 from contextlib import closing
@@ -18,6 +23,7 @@ from pathlib import Path
 import pytest
 from _pytest.runner import runtestprotocol
 
+from runtime.realtime import HIGHEST, request_realtime, set_cpu_affinity
 from saltus.common.processes import stolen_s
 from saltus.common.stalls import StallWatch
 
@@ -29,6 +35,7 @@ SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended;
 COLD_MS = 0.12  # from which `cold_ms` is slow; 0.2 to 0.5 on a host where log lines took 5
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
+HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
 
 
 class HostWatch:
@@ -139,3 +146,45 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section(PROPERTY)
         for line in lines:
             terminalreporter.line(line)
+
+
+def hold_core(core, begin, end, every_s, parent):
+    """Take a core away again and again, from one time to another, while the parent lives."""
+    refusal = set_cpu_affinity([core])
+    status = request_realtime(HIGHEST)
+    if refusal or status.scheduler != "fifo":
+        sys.exit(f"core {core} is not taken: {refusal or status.reason}")
+    while begin < end:
+        time.sleep(max(0.0, begin - time.monotonic()))
+        if os.getppid() != parent:
+            return
+        while time.monotonic() < begin + HOLD_S:
+            pass
+        begin += every_s
+
+
+def main():
+    """Be such a host for a while."""
+    parser = argparse.ArgumentParser(description="Take each core away for 100 ms again and again.")
+    parser.add_argument("--seconds", type=float, required=True, help="for how long")
+    parser.add_argument("--every", type=float, default=EVERY_S, help="from one time to the next")
+    chosen, cores = parser.parse_args(), sorted(os.sched_getaffinity(0))
+    begin = time.monotonic() + SETTLE_S  # in which processes start
+    fork = multiprocessing.get_context("fork")
+    holders = [
+        fork.Process(
+            target=hold_core, daemon=True,
+            args=(core, begin + chosen.every * k / len(cores), begin + chosen.seconds,
+                  chosen.every, os.getpid()),
+        )
+        for k, core in enumerate(cores)
+    ]  # fmt: skip
+    for holder in holders:
+        holder.start()
+    for holder in holders:
+        holder.join()
+    sys.exit(any(holder.exitcode for holder in holders))
+
+
+if __name__ == "__main__":
+    main()
