@@ -167,13 +167,20 @@ def is_level(ground: Ground) -> bool:
 
 @njit(cache=True)
 def look_below(m: Memory, legs: Legs, ground: Ground) -> None:
-    """Write footprints, and the plane of the ground at each foot, where the state has them."""
+    """Write footprints, and the plane of the ground at each foot, where the state has them.
+
+    Of unknown ground it has the height of the footprints' plane, and is level.
+    """
     feet = _feet(m, legs)
     for i in range(4):
         if m.contact[TRUST, i] > FOOTPRINT_TRUST:
             m.footprint[i] = feet[i] - legs.foot_radius * m.normal[i]
     if np.isnan(ground.floor):
-        _expect_plane(m, feet)
+        # Footprints on two steps lie on a plane that is neither of them: each foot stands level.
+        plane = plane_of(m.footprint)
+        for i in range(4):
+            height, variance = height_on(plane, feet[i, 0], feet[i, 1])
+            m.ground[LEVEL, i], m.ground[VARIANCE, i] = height, variance
         return
     for i in range(4):
         x, y, z = feet[i]
@@ -181,19 +188,6 @@ def look_below(m: Memory, legs: Legs, ground: Ground) -> None:
         m.normal[i] = nx, ny, nz
         m.ground[LEVEL, i] = nx * x + ny * y + nz * z - distance
         m.ground[VARIANCE, i] = 0.0
-
-
-@njit(cache=True)
-def _expect_plane(m: Memory, feet: Array) -> None:
-    """Write the plane of the footprints, and its variance at the feet (4, 3)."""
-    plane = plane_of(m.footprint)
-    a, b = plane.slope
-    nz = 1.0 / np.sqrt(1.0 + a * a + b * b)
-    for i in range(4):
-        height, variance = height_on(plane, feet[i, 0], feet[i, 1])
-        m.normal[i] = 0.0, 0.0, 1.0
-        m.ground[LEVEL, i] = height
-        m.ground[VARIANCE, i] = variance
 
 
 @njit(cache=True)

@@ -66,7 +66,7 @@ class Memory(record.Memory, Protocol):
     """(2, 4) of the plane n x = c of the ground at each foot: c [m]; its variance [m2], 0 where the
     ground is known."""
     normal: Array
-    """(4, 3) unit normal n of that plane, world axes."""
+    """(4, 3) unit normal n of that plane, world axes; upwards where the ground is unknown."""
     footprint: Array
     """(4, 3) where each foot stood last: its contact point [m]."""
 

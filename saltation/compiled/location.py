@@ -221,14 +221,15 @@ def _first_root(s: CompiledSystem, g: Height, p: Piece, value, tolerance, spacin
                 return h[i], h[i], GUARD_NOT_FINITE, g
             if v[i] <= 0.0:
                 below = i
-        turn, depth, off = _turn_of_cubic(v, below)
+        differences = _differences(v)
+        turn, depth, off = _turn_of_cubic(v, differences, below)
         if turn >= 0.0:  # where third differences vanish, the cubic may still be off
             at = low + turn * (end - low)
             value = look_height(s, g, p, x, u, C, state, at)
             off = max(off, abs(value - depth))
         if closed:  # no integrator has found how fast it changes: it may turn between all samples
             value = look_height(s, g, p, x, u, C, state, low + FIFTH * (end - low))
-            off = max(off, abs(value - _cubic(v, FIFTH)))
+            off = max(off, abs(value - _on_cubic(at_low, differences, FIFTH)))
         lowest, peak = _extent(v, below)
         smooth, resolved = off <= SMOOTH * lowest, off <= RESOLVED * peak or level == LAST_LEVEL
         coarse = level < base and not smooth
@@ -290,25 +291,29 @@ def _extent(v, below):
 
 
 @inlined_kernel
-def _cubic(v, y):
-    """Value of the cubic through four samples at a place of their window, in [0, 1]."""
+def _differences(v):
+    """First, second and third divided difference of four samples, at the start of their window."""
     x1, x2 = FIRST, SECOND
     ab, bc, cd = (v[1] - v[0]) / x1, (v[2] - v[1]) / (x2 - x1), (v[3] - v[2]) / (1.0 - x2)
     abc, bcd = (bc - ab) / x2, (cd - bc) / (1.0 - x1)
-    return v[0] + y * (ab + (y - x1) * (abc + (y - x2) * (bcd - abc)))
+    return ab, abc, bcd - abc
+
+
+@inlined_kernel
+def _on_cubic(first, differences, y):
+    """Value at y, in [0, 1] of a window, of the cubic through samples with these differences."""
+    ab, abc, abcd = differences
+    return first + y * (ab + (y - FIRST) * (abc + (y - SECOND) * abcd))
 
 
 @kernel
-def _turn_of_cubic(v, below):
+def _turn_of_cubic(v, differences, below):
     """Place of the lowest point of the cubic through four samples, in [0, 1] of their window.
 
     (place, value, what the cubic may be off); place -1 where it does not turn before the sample
     with the number ``below``.
     """
-    x1, x2 = FIRST, SECOND
-    ab, bc, cd = (v[1] - v[0]) / x1, (v[2] - v[1]) / (x2 - x1), (v[3] - v[2]) / (1.0 - x2)
-    abc, bcd = (bc - ab) / x2, (cd - bc) / (1.0 - x1)
-    abcd = bcd - abc
+    x1, x2, (ab, abc, abcd) = FIRST, SECOND, differences
     # p'(y) = ab + abc (2 y - x1) + abcd (3 y^2 - 2 (x1 + x2) y + x1 x2)
     A, B = 3.0 * abcd, 2.0 * abc - 2.0 * (x1 + x2) * abcd
     C = ab - abc * x1 + abcd * x1 * x2
@@ -323,7 +328,7 @@ def _turn_of_cubic(v, below):
                 continue
             y = q / A if k == 0 else C / q
             if 0.0 < y < last:
-                value = v[0] + y * (ab + (y - x1) * (abc + (y - x2) * abcd))
+                value = _on_cubic(v[0], differences, y)
                 if value < depth:
                     place, depth = y, value
     return place, depth, off
