@@ -18,6 +18,7 @@ from estimator.salted.contacts import (
     LOAD_NOISE,
     followers,
     lift_off,
+    look_below,
     set_down,
     update_modes,
     watch_for_jump,
@@ -29,11 +30,13 @@ from estimator.salted.memory import (
     PROBABILITY,
     SIZE,
     TRUST,
+    VARIANCE,
     VELOCITY,
     new_memory,
 )
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
-from tests.estimator.salted_case import PARAMETERS, RECORD, random_memory
+from robots.terrain import unknown_ground
+from tests.estimator.salted_case import LEGS, PARAMETERS, RECORD, random_memory
 
 DT = 1e-3
 
@@ -165,6 +168,25 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump):
     rest = m.P.copy()
     rest[BLOCK, BLOCK] = 1e-4 * np.eye(3)
     assert_array_equal(rest, 1e-4 * np.eye(SIZE))
+
+
+@pytest.mark.parametrize("up, is_push", [(0.15, True), (-0.15, True), (0.3, False), (-0.3, False)])
+def test_feet_that_rise_as_fast_as_they_slide_take_off(up, is_push):
+    m = settled()
+    assert watch_for_jump(m, all_feet([0.2, -0.2, up]), TWO, DT, PARAMETERS) is is_push
+    assert (freedom(m).trace() > 1e-9) == is_push
+
+
+def test_feet_stand_level_on_unknown_ground():
+    """Also where the fore feet have stepped up."""
+    m = settled()
+    m.normal[:] = 0.0, 0.0, 1.0
+    m.contact[TRUST] = 0.0
+    m.footprint[:, :2] = [[0.2, -0.1], [0.2, 0.1], [-0.2, -0.1], [-0.2, 0.1]]
+    m.footprint[:2, 2] = 0.08
+    look_below(m, LEGS, unknown_ground())
+    assert_array_equal(m.normal, np.tile([0.0, 0.0, 1.0], (4, 1)))
+    assert (m.ground[VARIANCE] > 0.0).all()
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.0, 2 * np.pi), st.floats(0.1, 1.0))
