@@ -26,8 +26,11 @@ from itertools import groupby, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
 
 from controller.gaits import GAITS
+from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.robot import Robot, load_robot
 from saltation.impacts.contact_problem import ContactProblem
@@ -36,7 +39,6 @@ from saltation.impacts.surface_cosines import surface_cosines
 from saltation.systems import Array
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
-from studies.a1.systems.touchdowns import Touchdowns, feet_of, touchdowns
 from studies.study import Row, StudyOptions, StudyResult, study
 
 SPEED = 0.2  # commanded [m/s]
@@ -47,6 +49,8 @@ KINDS = {
     "FR RR": "side pair", "FL RL": "side pair",
 }  # fmt: skip
 GAIT_NAMES = ("walk", "trot", "bound")
+TOGETHER_S = 0.01 - 1e-9  # feet that land within one of the planner's knots land together
+IN_THE_AIR_S = 0.02  # a foot that left the ground for less has bounced, and does not land anew
 
 
 def largest(values: Sequence[float]) -> float | None:
@@ -67,6 +71,53 @@ class Outcomes(NamedTuple):
     v_plus: Array  # (S, 18) of the samples whose impact ended
     ended: float  # share of the samples whose impact ended
     energy_growth: float  # largest growth of the kinetic energy in a step, over that before
+
+
+class Touchdowns(NamedTuple):
+    """K touchdowns, one row each, in their order.
+
+    Feet that land together share a row: with the state before the first of them lands.
+    """
+
+    time: Array  # (K,) of that state [s]
+    q: Array  # (K, 19)
+    v: Array  # (K, 18)
+    landing: NDArray[Any]  # (K, 4) 1 for a foot that comes down
+    standing: NDArray[Any]  # (K, 4) 1 for a foot that is on the ground already
+
+    def rows(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> Touchdowns:
+        """Some of them, as numpy would take them."""
+        return Touchdowns(*(column[which] for column in self))
+
+
+def feet_of(mask: Array) -> tuple[str, ...]:
+    """Names of the feet that a row of ``landing`` or ``standing`` (4) marks."""
+    return tuple(foot for foot, on in zip(FOOT_NAMES, mask, strict=True) if on > 0.5)
+
+
+def touchdowns(time: Array, q: Array, v: Array, contact: Array) -> Touchdowns:
+    """Touchdowns of a run, from its states at T ticks.
+
+    A foot that is in the air at first counts as having left just then. Where ticks are missing the
+    state before is not known, and nothing lands.
+
+    Args:
+        time: (T,) [s]; q: (T, 19); v: (T, 18).
+        contact: (T, 4), above 0.5 for feet on the ground.
+    """
+    touching = contact > 0.5
+    touched = np.maximum.accumulate(np.where(touching, time[:, None], time[0]))  # last, of each
+    landed = touching[1:] & (time[1:, None] - touched[:-1] > IN_THE_AIR_S - 1e-9)
+    landed &= (np.diff(time) < TOGETHER_S)[:, None]
+    first, landing = list[int](), list[Any]()
+    for k in np.flatnonzero(landed.any(axis=1)).tolist():
+        if first and time[k + 1] - time[first[-1] + 1] < TOGETHER_S:
+            landing[-1] = landing[-1] | landed[k] & ~touching[first[-1]]
+        else:
+            first.append(k)
+            landing.append(landed[k])
+    together = np.reshape(landing, (-1, 4)).astype(np.float64)
+    return Touchdowns(time[first], q[first], v[first], together, touching[first].astype(np.float64))
 
 
 @study("the A1 in simulation", "trials", "seed")
@@ -179,11 +230,7 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
 
 def largest_distance(points: Array) -> float:
     """Largest distance between two rows of ``points`` (S, d)."""
-    furthest = 0.0
-    for begin in range(0, len(points), 256):  # so that a large set needs little memory
-        apart = points[begin : begin + 256, None] - points[None]
-        furthest = max(furthest, np.einsum("ijk,ijk->ij", apart, apart).max())
-    return np.sqrt(furthest)
+    return pdist(points).max(initial=0.0)
 
 
 def rows_of(impacts: Sequence[Row]) -> list[Row]:

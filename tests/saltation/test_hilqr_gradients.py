@@ -17,7 +17,7 @@ from saltation.hilqr.transition_cost import QuadraticTransitionCost
 from saltation.simulation import simulate_step
 from saltation.systems import Mode, System, Transition
 from saltation.variational import fundamental_matrix
-from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
+from studies.kong.curved_surface import UNCONSTRAINED, tube_ball
 from tests.differences import slopes
 from tests.saltation.driven_systems import height, relay
 from tests.saltation.rollouts import roll

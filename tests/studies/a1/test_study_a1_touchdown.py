@@ -8,8 +8,7 @@ from pytest import approx
 from robots.conventions import FOOT_NAMES
 from saltation.impacts.surface_cosines import surface_cosines
 from studies.a1 import a1_touchdown
-from studies.a1.a1_touchdown import measure, outcomes_of, spread_of
-from studies.a1.systems.touchdowns import Touchdowns
+from studies.a1.a1_touchdown import Touchdowns, measure, outcomes_of, spread_of
 from studies.study import StudyOptions
 from tests.a1 import A1, STAND
 

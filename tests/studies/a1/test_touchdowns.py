@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from studies.a1.systems.touchdowns import feet_of, touchdowns
+from studies.a1.a1_touchdown import feet_of, touchdowns
 
 
 def find(contacts):

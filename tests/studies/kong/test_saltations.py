@@ -22,6 +22,8 @@ from saltation.simulation import simulate
 from saltation.systems import Transition
 from studies.kong import saltation_pictures as pictures
 from studies.kong.closed_forms import closed_form
+from studies.kong.curved_surface import CONSTRAINED, LEAVING, tube_ball
+from studies.kong.curved_surface import RADIUS as TUBE
 from studies.kong.hybrid_ddp import second_order_saltation
 from studies.kong.saltation_rigid_body import CASES, REQUIRED, run
 from studies.kong.saltations import (
@@ -32,15 +34,13 @@ from studies.kong.saltations import (
     relative_error,
     through_event,
 )
+from studies.kong.spring_damper import spring_damper_ball
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems.aslip import FLIGHT, HIP_REST, aslip, at_rest
 from studies.kong.systems.constant_flow import constant_flow
 from studies.kong.systems.pendulum import pendulum
 from studies.kong.systems.rimless_wheel import rimless_wheel
-from studies.kong.systems.spring_damper_ball import spring_damper_ball
 from studies.kong.systems.three_link_arm import HANGING, three_link_arm
-from studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, tube_ball
-from studies.kong.systems.tube_ball import RADIUS as TUBE
 from studies.kong.systems.vibrating_table import vibrating_table
 from studies.kong.variational import driven_hopper
 from studies.study import StudyOptions

@@ -20,12 +20,12 @@ from saltation.rigid_body.hybrid_system import (
 )
 from saltation.saltations import saltation
 from saltation.simulation import simulate_step
+from studies.kong import curved_surface as tube
 from studies.kong import saltation_pictures as pictures
+from studies.kong import spring_damper as spring
 from studies.kong.systems import aslip as leg
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems import slope_ball as slope
-from studies.kong.systems import spring_damper_ball as spring
-from studies.kong.systems import tube_ball as tube
 from studies.kong.systems import vibrating_table as table
 from studies.kong.systems.rimless_wheel import GRAVITY, LENGTH, ROLLING, rimless_wheel
 
