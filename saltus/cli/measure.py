@@ -81,6 +81,9 @@ def score(
     from saltus.common.compiled_code import code_version
 
     before, here, begin = board.read_record(), board.environment(), time.monotonic()
+    known = {*GROUPS, *(f"{group}: {figure}" for group, figure in before)}
+    if unknown := sorted({*(accept or ())} - known):
+        raise BadRequest(f"--accept {unknown[0]!r}: accepted: GROUP, 'GROUP: FIGURE' of the record")
     figures = list(_measure(groups))
     judgements = [board.judge(each, before.get((each.group, each.name)), here) for each in figures]
     rows = [judgement.row() for judgement in judgements]
