@@ -77,6 +77,12 @@ def test_the_page_has_a_list_for_each_group_with_the_history_of_each_figure():
     assert spark(["a"]) == "" and spark([1.0, 1.0]) == "▁"
 
 
+@pytest.mark.parametrize("figure", ["behaviour:push 2.5 m/s", "no group"])
+def test_a_figure_that_is_accepted_must_be_in_the_record(refused, figure):
+    assert "'GROUP: FIGURE'" in refused("score", "--record", "--accept", figure)
+
+
+
 def test_docstrings_imports_and_comments_are_no_code():
     text = '"""Doc."""\nimport os\n\n\ndef f() -> int:\n    """Doc."""\n    return 1  # one\n'
     assert size_of(text) == (1, 7, 9)
