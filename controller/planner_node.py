@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, process_time, sleep
 from typing import Any
 
 import msgspec
@@ -116,7 +117,7 @@ class PlannerLoop:
     Paused: one plan for every solve of `schedule`, and no decision by the wall clock.
     Real time: always from the newest estimate, predicted ahead by its age and the expected solve
     time; each better trajectory is published at once. After `time_limit` [s] a solve tries fewer
-    candidates and ends with this iteration.
+    candidates and ends with this iteration. It takes the time of `share` cores on average.
 
     An exception from the planner is counted (`SolveGuard`). Line searches go to `searches`, each
     after its plan. Commands come from `driver` before each solve; a script's own are published on
@@ -133,6 +134,7 @@ class PlannerLoop:
     schedule: SolveSchedule
     stop: Stop
     time_limit: float = 0.0
+    share: float = math.inf
     searches: Publisher[LineSearch] | None = None
     driver: Subscriber[Command] | None = None
     script: Publisher[Command] | None = None
@@ -161,7 +163,10 @@ class PlannerLoop:
                 estimate = self.estimates.wait(WAIT_S)
             self.take_commands()
             if estimate is not None:
+                begin, used = perf_counter(), process_time()
                 self.publish(self.plan(estimate, solve))
+                rest = (process_time() - used) / self.share - (perf_counter() - begin)
+                sleep(min(max(0.0, rest), WAIT_S))
         return self.report()
 
     def take_commands(self) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from runtime.options import Options, Range, positive
+from runtime.realtime import quota
 from saltation.options import LineSearch
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class HilqrSection(SolverOptions, frozen=True):
     def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
         """The options of a planner in this mode."""
         search = self.realtime.without_limit() if mode == "realtime" else self.paused
-        half = (len(os.sched_getaffinity(0)) + 1) // 2
+        half = (int(min(len(os.sched_getaffinity(0)), max(1.0, quota()))) + 1) // 2
         threads = search.threads or min(half, len(search.step_sizes))
         search = msgspec.structs.replace(search, threads=threads)
         shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}

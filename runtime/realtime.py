@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import os
 import platform
 import resource
@@ -19,6 +20,7 @@ SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # <asm/unistd.h>; the C library
 SCHED_ATTR = "=IIQiIQQQ"  # struct sched_attr: size, policy, flags, nice, priority, runtime, ...
 SHORTEST_SLICE = 100_000  # that Linux grants [ns]
 AUTOGROUP = Path("/proc/self/autogroup")  # sched(7)
+CGROUPS, CGROUP = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")  # cgroups(7)
 HIGHEST = 99  # priority that Linux has
 LIMITS = "/etc/security/limits.conf"
 
@@ -129,6 +131,26 @@ def set_cpu_affinity(cpus: Iterable[int]) -> str:
         available = sorted(os.sched_getaffinity(0))
         return f"processors {sorted(wanted)} refused ({error}); available are {available}"
     return ""
+
+
+def quota() -> float:
+    """Cores whose time this process may take together with others; infinite without a limit."""
+    shares = [math.inf]
+    with suppress(OSError, ValueError):
+        for line in CGROUPS.read_text().splitlines():
+            _, kinds, place = line.split(":", 2)
+            names, top = ("cpu.max",), CGROUP
+            if kinds:  # of version 1
+                names, top = ("cpu.cfs_quota_us", "cpu.cfs_period_us"), CGROUP / "cpu"
+                if "cpu" not in kinds.split(","):
+                    continue
+            folder = top / place.strip("/")
+            for group in (folder, *folder.parents):  # each limits those below it
+                with suppress(OSError, ValueError):  # such as "max"
+                    numbers = " ".join((group / name).read_text() for name in names)
+                    most, period = map(float, numbers.split())
+                    shares += [most / period] if most > 0.0 else []
+    return min(shares)
 
 
 def _schedule_fifo(priority: int) -> str:

@@ -1,14 +1,12 @@
 """Child processes, the processor that they share, and threads."""
 
 import ctypes
-import math
 import os
 import platform
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,19 +126,6 @@ def describe_exit(status: int) -> str:
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def quota() -> float:
-    """Cores whose time this process may take together with others; infinite without a limit."""
-    shares, top = [math.inf], Path("/sys/fs/cgroup")
-    with suppress(OSError, ValueError):
-        folder = top / Path("/proc/self/cgroup").read_text().partition("::/")[2].strip()
-        while folder.is_relative_to(top):  # each limits those below it
-            with suppress(OSError, ValueError):  # such as "max"
-                most, period = map(float, (folder / "cpu.max").read_text().split())
-                shares.append(most / period)
-            folder = folder.parent
-    return min(shares)
 
 
 def stolen_s() -> float:

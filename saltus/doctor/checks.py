@@ -12,8 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from robots.robot import load_robot
+from runtime.realtime import quota
 from saltus.common.criterion import Check, guarded
-from saltus.common.processes import cores, quota
+from saltus.common.processes import cores
 from saltus.common.stalls import LEAST_MS, StallWatch
 
 WATCH_S = 10.0

@@ -5,6 +5,7 @@ second, and the robot falls meanwhile: no core may carry more of them than it ca
 """
 
 import logging
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from runtime.realtime import (
     HIGHEST,
     avoid_huge_pages,
     prefer_process,
+    quota,
     request_realtime,
     set_cpu_affinity,
     take_short_slices,
@@ -22,6 +24,7 @@ from saltus.configuration.planners import ConnectionKind
 
 # The later in a tick, the more urgent: the command that ends it never waits.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
+OTHERS, LEAST_SHARE = 1.0, 0.2  # cores that all but the planner take, and that it takes always
 LISTENER_NICE = -10  # of a program that follows or drives a launch: after the planner
 ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
 
@@ -53,14 +56,22 @@ def watchdog_priority(config: LaunchConfig) -> int | None:
     return None if priority is None else min(priority + URGENCY["watchdog"], HIGHEST)
 
 
-def serve_plans(config: LaunchConfig) -> None:
-    """Give the planner its place in real time; before the physics makes its threads."""
+def serve_plans(config: LaunchConfig) -> float:
+    """Give the planner its place in real time; before the physics makes its threads.
+
+    Returns:
+        The cores whose time it may take: under a quota, what the other processes leave. Once a
+        quota is used up, Linux stops all of them for tens of milliseconds.
+    """
     if config.mode != "realtime":
-        return
+        return math.inf
     nice = config.realtime.planner_nice
     refusal = "" if nice is None else prefer_process(nice)
     logging.info("planner: nice level %s %s", nice, refusal)
     settle(config, "planner")
+    if (cores := quota()) < math.inf:
+        logging.warning("a quota of %g cores: plans take at most %g", cores, cores - OTHERS)
+    return max(LEAST_SHARE, cores - OTHERS)
 
 
 @contextmanager

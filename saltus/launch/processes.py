@@ -106,7 +106,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     from controller.planner_node import Outlines, PlannerLoop
     from controller.tuning import Tuner
 
-    serve_plans(config)
+    share = serve_plans(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
     if config.mode == "realtime":
@@ -129,7 +129,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         if config.controllable and config.solver is not None:
             tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.solver, config.mode)
         return watch(PlannerLoop(
-            core, estimates, plans, clock, schedule, stop, limit, searches=searches,
+            core, estimates, plans, clock, schedule, stop, limit, share, searches=searches,
             driver=driver, script=script, outlines=outlines, tuner=tuner, statuses=statuses,
         ).run)  # fmt: skip
 

@@ -1,5 +1,7 @@
 """HiLQR MPC: better than its seeds, repeatable, shifted on the reference's knots, never raising."""
 
+import math
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -127,9 +129,13 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     assert plan.cost == search.costs.min() and search.costs[0, -1] == seed
 
 
-@pytest.mark.parametrize("cores, threads", [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (16, 4)])
-def test_real_time_takes_half_of_the_cores(monkeypatch, cores, threads):
+@pytest.mark.parametrize(
+    "cores, share, threads",
+    [(1, math.inf, 1), (2, 1.5, 1), (3, 3.0, 2), (5, 8.0, 3), (16, math.inf, 4), (16, 2.5, 1)],
+)
+def test_real_time_takes_half_of_the_cores(monkeypatch, cores, share, threads):
     """One thread for each step size at most; a sweep in lock step has its own number."""
+    monkeypatch.setattr("controller.planner_options.quota", lambda: share)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
     section = HilqrSection()
     assert section.in_mode("realtime").search.threads == threads

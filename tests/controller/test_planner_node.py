@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from controller import planner_node
 from controller.driving.commands import CommandIntake, Goal
 from controller.options import DriveOptions
 from controller.planner import Planner as BasePlanner
@@ -58,6 +59,19 @@ class Planner(BasePlanner):
 
 def search(tick):
     return LineSearch(tick=tick, time=1e-3 * tick, step_sizes=np.ones(1), costs=np.ones((1, 1)))
+
+
+def test_the_planner_rests_until_its_share_of_a_quota_is_back(monkeypatch):
+    """Each solve takes 10 ms of the processor and none of the wall clock."""
+    rests, used = [], iter(0.01 * np.arange(9))
+    monkeypatch.setattr(planner_node, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(planner_node, "process_time", lambda: next(used))
+    monkeypatch.setattr(planner_node, "sleep", rests.append)
+    plans = Plans()
+    PlannerLoop(
+        Planner(), Estimates(), plans, PausedClock(1e-3), EVERY, plans.full, share=0.4
+    ).run()
+    np.testing.assert_allclose(rests, 0.025)
 
 
 def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):

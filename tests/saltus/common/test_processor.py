@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.processes import quota
+from runtime.realtime import quota
 from saltus.doctor import checks
 
 CGROUP = "/sys/fs/cgroup/"
@@ -19,6 +19,16 @@ CGROUP = "/sys/fs/cgroup/"
         ("0::/", {}, math.inf),
         ("0::/a/b", {"a/cpu.max": "50000 100000", "cpu.max": "150000 100000"}, 0.5),
         ("0::/c", {"a/cpu.max": "50000 100000"}, math.inf),
+        (
+            "9:memory:/b\n1:cpu,cpuacct:/a",
+            {"cpu/a/cpu.cfs_quota_us": "150000", "cpu/a/cpu.cfs_period_us": "100000"},
+            1.5,
+        ),
+        (
+            "1:cpu:/elsewhere",
+            {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"},
+            math.inf,
+        ),
     ],
 )
 def test_a_quota_is_that_of_all_groups_of_the_process(monkeypatch, mine, files, cores):
