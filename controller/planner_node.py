@@ -165,6 +165,7 @@ class PlannerLoop:
             if estimate is not None:
                 begin, used = perf_counter(), process_time()
                 self.publish(self.plan(estimate, solve))
+                # Once a quota is used up, Linux stops the tracker too.
                 rest = (process_time() - used) / self.share - (perf_counter() - begin)
                 sleep(min(max(0.0, rest), WAIT_S))
         return self.report()

@@ -262,7 +262,8 @@ class HilqrSection(SolverOptions, frozen=True):
     def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
         """The options of a planner in this mode."""
         search = self.realtime.without_limit() if mode == "realtime" else self.paused
-        half = (int(min(len(os.sched_getaffinity(0)), max(1.0, quota()))) + 1) // 2
+        cores = min(len(os.sched_getaffinity(0)), max(1, int(min(quota(), 1e3))))
+        half = (cores + 1) // 2
         threads = search.threads or min(half, len(search.step_sizes))
         search = msgspec.structs.replace(search, threads=threads)
         shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}

@@ -138,11 +138,11 @@ def quota() -> float:
     shares = [math.inf]
     with suppress(OSError, ValueError):
         for line in CGROUPS.read_text().splitlines():
-            _, kinds, place = line.split(":", 2)
+            _, controllers, place = line.split(":", 2)
             names, top = ("cpu.max",), CGROUP
-            if kinds:  # of version 1
+            if controllers:  # of version 1
                 names, top = ("cpu.cfs_quota_us", "cpu.cfs_period_us"), CGROUP / "cpu"
-                if "cpu" not in kinds.split(","):
+                if "cpu" not in controllers.split(","):
                     continue
             folder = top / place.strip("/")
             for group in (folder, *folder.parents):  # each limits those below it

@@ -24,7 +24,8 @@ from saltus.configuration.planners import ConnectionKind
 
 # The later in a tick, the more urgent: the command that ends it never waits.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
-OTHERS, LEAST_SHARE = 1.0, 0.2  # cores that all but the planner take, and that it takes always
+OTHERS = 1.0  # cores that all processes but the planner take
+LEAST_SHARE = 0.2  # of a core, which the planner takes under any quota
 LISTENER_NICE = -10  # of a program that follows or drives a launch: after the planner
 ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
 
@@ -69,9 +70,11 @@ def serve_plans(config: LaunchConfig) -> float:
     refusal = "" if nice is None else prefer_process(nice)
     logging.info("planner: nice level %s %s", nice, refusal)
     settle(config, "planner")
-    if (cores := quota()) < math.inf:
-        logging.warning("a quota of %g cores: plans take at most %g", cores, cores - OTHERS)
-    return max(LEAST_SHARE, cores - OTHERS)
+    cores = quota()
+    share = max(LEAST_SHARE, cores - OTHERS)
+    if cores < math.inf:
+        logging.warning("a quota of %g cores: the planner takes at most %g", cores, share)
+    return share
 
 
 @contextmanager
